@@ -32,7 +32,7 @@ from pgs_neo4j.model.documents import (
     Sentence,
 )
 from pgs_neo4j.text.extraction.names import normalize_name
-from pgs_neo4j.text.variants.likeness import PresentName
+from pgs_neo4j.text.name_variants import PresentName
 
 NAMES = (
     *("Paris", "PARIS", "the Seine", "Seine", "Radium"),

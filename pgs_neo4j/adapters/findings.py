@@ -9,8 +9,8 @@ from pgs_neo4j.engine import PGS
 from pgs_neo4j.errors import UsageError
 from pgs_neo4j.model import Answer, Citation, Finding, Mode
 from pgs_neo4j.pgs.runs.session import DEFAULT
+from pgs_neo4j.text.citations import name_of
 from pgs_neo4j.text.json_data import Json
-from pgs_neo4j.text.mentions import name_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -27,9 +27,9 @@ from pgs_neo4j.model.documents import (
 )
 from pgs_neo4j.model.ingest import DocumentOutcome, DocumentState
 from pgs_neo4j.text.chunking import ChunkRules, chunk_document, chunks_ending
-from pgs_neo4j.text.extraction import definitions
+from pgs_neo4j.text.extraction import additions
 from pgs_neo4j.text.extraction.schema import EntitySchema
-from pgs_neo4j.text.natural_order import natural_key
+from pgs_neo4j.text.shown import natural_key
 
 DEFAULT = EntitySchema()
 TURN_LETTERS = 100_000
@@ -321,7 +321,7 @@ def hash_of(text: DocumentText) -> str:
 def rules_of(rules: ChunkRules, loader: DocumentLoader, chunker: Chunker | None = None) -> str:
     """Return a hash of how documents are loaded, divided, and searched for definitions."""
     divided: object = [chunker.signature, rules.overlap] if chunker else rules.signature
-    return digest([divided, loader.signature, definitions.FORM])
+    return digest([divided, loader.signature, additions.FORM])
 
 
 def _source_of(document: str, sources: Set[str]) -> str | None:

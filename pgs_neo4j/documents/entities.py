@@ -42,7 +42,7 @@ from pgs_neo4j.documents.publish.change import work_out
 from pgs_neo4j.documents.publish.publication import Publication, publish
 from pgs_neo4j.documents.publish.writer import Writer
 from pgs_neo4j.errors import UsageError
-from pgs_neo4j.model.entities import (
+from pgs_neo4j.model.browsing import (
     EntityChunk,
     EntityInfo,
     EntityName,
@@ -50,7 +50,7 @@ from pgs_neo4j.model.entities import (
     EntityRelation,
 )
 from pgs_neo4j.text.extraction.names import normalize_name
-from pgs_neo4j.text.variants.likeness import PresentName
+from pgs_neo4j.text.name_variants import PresentName
 
 PREFIX = "entity"
 SHOWN = 50

@@ -36,8 +36,7 @@ from pgs_neo4j.documents.stored import read_documents
 from pgs_neo4j.documents.wanted import WantedDocument
 from pgs_neo4j.errors import ModelError
 from pgs_neo4j.events import Progressed
-from pgs_neo4j.model.deletion import Deletion
-from pgs_neo4j.model.ingest import DocumentOutcome, Ingested
+from pgs_neo4j.model.ingest import Deletion, DocumentOutcome, Ingested
 from pgs_neo4j.telemetry import spans
 from pgs_neo4j.telemetry.spans import SpanNotes, start_span
 

@@ -14,16 +14,17 @@ from pgs_neo4j.graph.hashes import digest
 from pgs_neo4j.llm.calls.embedding import EmbeddingModel
 from pgs_neo4j.model import PlannedCalls
 from pgs_neo4j.model.documents import DocumentText, Sentence
-from pgs_neo4j.text.chunking import ChunkRules, bounded_sentences
-from pgs_neo4j.text.chunking.groups import (
+from pgs_neo4j.text.chunk_groups import (
     MOST,
     SIDE,
     RankArray,
     divide,
     hash_ranks,
     similarity_ranks,
+    size_bytes,
+    sized,
 )
-from pgs_neo4j.text.chunking.measure import size_bytes, sized
+from pgs_neo4j.text.chunking import ChunkRules, bounded_sentences
 from pgs_neo4j.text.tokens import estimate
 
 BATCH_TEXTS, BATCH_TOKENS = 200, 8_000

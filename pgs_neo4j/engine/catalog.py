@@ -27,7 +27,7 @@ from pgs_neo4j.pgs.analogies.buying import forget_analogies
 from pgs_neo4j.pgs.partitioning import generation
 from pgs_neo4j.pgs.partitioning.rows import definition_of
 from pgs_neo4j.pgs.runs import feedback, session
-from pgs_neo4j.text.shell_words import shell_word
+from pgs_neo4j.text.commands import shell_word
 from pgs_neo4j.text.shown import counted
 
 ATTEMPTS = 3  # to store a mapping that other processes change at the same time

@@ -37,7 +37,7 @@ from pgs_neo4j.pgs.partitioning.order import PartitionOrder, PartitionTools
 from pgs_neo4j.pgs.partitioning.result import KnownGenerations, Partitioning, read_current
 from pgs_neo4j.search.known_indexes import KnownIndexes
 from pgs_neo4j.search.space import Space, choose
-from pgs_neo4j.text.shell_words import shell_word
+from pgs_neo4j.text.commands import shell_word
 from pgs_neo4j.text.tokens import estimate
 
 CALLS_OF_QUESTION = 8

@@ -20,7 +20,7 @@ from pgs_neo4j.search.indexes import (
     want_vectors,
 )
 from pgs_neo4j.search.known_indexes import KnownIndexes
-from pgs_neo4j.text.add_command import EXTEND
+from pgs_neo4j.text.commands import EXTEND
 
 
 @dataclass(frozen=True, slots=True)

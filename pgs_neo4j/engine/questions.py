@@ -12,7 +12,7 @@ from pgs_neo4j.engine.catalog import StoredGraph
 from pgs_neo4j.engine.core import Core
 from pgs_neo4j.errors import UnknownPartitionError, UsageError
 from pgs_neo4j.events import OnEvent, Warned
-from pgs_neo4j.export.counts import EXTRACTIVE
+from pgs_neo4j.export.wording import EXTRACTIVE
 from pgs_neo4j.llm.calls.calls import Calls
 from pgs_neo4j.llm.calls.spending import Account, recording_unbegun
 from pgs_neo4j.model import Answer, Mode, Plan, Routing, SearchMode, Sweep, Synthesis

@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from pgs_neo4j.export.document import Area, AreaState, Document, SourceNode
-    from pgs_neo4j.export.event_json import event_data
-    from pgs_neo4j.export.json_text import to_json
+    from pgs_neo4j.export.json_text import event_data, to_json
     from pgs_neo4j.export.markdown import to_markdown
-    from pgs_neo4j.export.notebook.answer import to_notebook
+    from pgs_neo4j.export.notebook import to_notebook
     from pgs_neo4j.export.page import policy, to_fragment, to_html
     from pgs_neo4j.export.tabular.csv_text import BYTE_ORDER_MARK, restore_text, to_csv
     from pgs_neo4j.export.tabular.parquet import to_parquet

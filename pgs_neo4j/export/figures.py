@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from pgs_neo4j.export import counts
+from pgs_neo4j.export import wording
 from pgs_neo4j.export.document import Area, AreaState
 from pgs_neo4j.export.wording import NO_SYNTHESIS, SWEEP_WORDS
 from pgs_neo4j.model import Answer, Coverage, Sweep, SweepStatus, Usage
@@ -108,8 +108,8 @@ def run_line(answer: Answer) -> str:
 
 def problems_line(answer: Answer) -> str:
     """Return unsupported findings, misquotes, and invalid citations; else empty."""
-    unsupported, total = counts.unsupported_count(answer), counts.finding_count(answer)
-    misquotes, invalid = counts.misquote_count(answer), counts.invalid_citation_count(answer)
+    unsupported, total = wording.unsupported_count(answer), wording.finding_count(answer)
+    misquotes, invalid = wording.misquote_count(answer), wording.invalid_citation_count(answer)
     listed = (
         (unsupported, f"{unsupported:,} of {counted(total, 'finding')} unsupported"),
         (misquotes, counted(misquotes, "misquote")),
@@ -121,7 +121,7 @@ def problems_line(answer: Answer) -> str:
 
 def checks_line(answer: Answer) -> str:
     """Return the result of checking findings, quotations, and citations."""
-    total = counted(counts.finding_count(answer), "finding")
+    total = counted(wording.finding_count(answer), "finding")
     return (
         problems_line(answer) or f"{total}; no unsupported finding, misquote, or invalid citation"
     )
@@ -206,7 +206,7 @@ def notes(answer: Answer) -> list[str]:
     if answer.synthesis.reductions:
         calls = counted(answer.synthesis.reductions, "model call")
         lines.append(f"The reports were too long for one prompt. {calls} condensed them first.")
-    if counts.used_extractive_reader(answer):
+    if wording.used_extractive_reader(answer):
         lines.append(NO_MODEL)
     if answer.coverage.texts_total == 0:
         lines.append(NO_TEXT)

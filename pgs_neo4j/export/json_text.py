@@ -7,8 +7,10 @@ do not last inside it.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import fields
 
-from pgs_neo4j.export import counts
+from pgs_neo4j.events import ContextsKnown, Event, Routed, SweepFinished
+from pgs_neo4j.export import wording
 from pgs_neo4j.export.document import Area, Document, SourceNode
 from pgs_neo4j.model import (
     Answer,
@@ -23,8 +25,8 @@ from pgs_neo4j.model import (
     Sighting,
     Sweep,
 )
+from pgs_neo4j.text.citations import distinct
 from pgs_neo4j.text.json_data import Json, json_text, plain_data
-from pgs_neo4j.text.mentions import distinct
 
 
 def to_json(document: Document) -> str:
@@ -64,10 +66,10 @@ def answer_data(answer: Answer, areas: Sequence[Area] = ()) -> Json:
         "convergences": list(synthesis.convergences),
         "citations": citations_data(distinct(synthesis.citations)),
         "checks": {
-            "findings": counts.finding_count(answer),
-            "unsupported_findings": counts.unsupported_count(answer),
-            "misquotes": counts.misquote_count(answer),
-            "invalid_citations": counts.invalid_citation_count(answer),
+            "findings": wording.finding_count(answer),
+            "unsupported_findings": wording.unsupported_count(answer),
+            "misquotes": wording.misquote_count(answer),
+            "invalid_citations": wording.invalid_citation_count(answer),
             "doubted_sentences": len(answer.in_doubt),
             "struck_sentences": len(answer.struck),
         },
@@ -206,3 +208,21 @@ def _convergence(convergence: Convergence) -> Json:
 
 def _source(source: SourceNode) -> Json:
     return {**plain_data(source), "gone": source.text is None}
+
+
+def event_data(event: Event, run: str | None = None) -> Json:
+    """Return an event as JSON data: kind, run, and fields.
+
+    ``run`` is None for events outside a run. Routings and sweeps have the keys of ``pgs export``.
+    Text is unchanged from the model or the graph: ``json_text`` makes it safe.
+    """
+    head: Json = {"kind": event.kind, "run": run}
+    match event:
+        case Routed(routing):
+            return {**head, "routing": plain_data(routing)}
+        case ContextsKnown(contexts):
+            return {**head, "contexts": dict(contexts)}
+        case SweepFinished(sweep):
+            return {**head, "sweep": sweep_data(sweep)}
+    names = (field.name for field in fields(event))
+    return {**head, **{name: plain_data(getattr(event, name)) for name in names}}

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 from pgs_neo4j.export.wording import NO_REPORT, absence_verdict
 from pgs_neo4j.model import CheckedAbsence
-from pgs_neo4j.text.gist import SAME, Rarity, gist, named
-from pgs_neo4j.text.grouping import ROUNDING
+from pgs_neo4j.text.gist import ROUNDING, SAME, Rarity, gist, named
 from pgs_neo4j.text.markdown import bullets
 
 NAMED = 2  # roots of an absence that a longer bullet must all have

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import TypeVar
 
-from pgs_neo4j.export import counts, figures, wording
+from pgs_neo4j.export import figures, wording
 from pgs_neo4j.export.document import Document, SourceNode
 from pgs_neo4j.export.written import inert, inert_blocks, inert_line
 from pgs_neo4j.model import (
@@ -18,7 +18,7 @@ from pgs_neo4j.model import (
     Sighting,
     Stated,
 )
-from pgs_neo4j.text.mentions import (
+from pgs_neo4j.text.citations import (
     Cited,
     Place,
     cited_titles,
@@ -115,7 +115,7 @@ def _absences(absences: Sequence[CheckedAbsence], bullet: Bullet) -> list[str]:
     head = ("absence", "reported by", "status", "found in", "search")
     rows = [
         (
-            bullet(absence.text, counts.alias_partition(absence)),
+            bullet(absence.text, wording.alias_partition(absence)),
             ", ".join(f"P{number}" for number in absence.partitions) or _nobody(absence),
             f"{absence.status}: {wording.STATUS_WORDS[absence.status]}",
             _sightings(absence),
@@ -173,13 +173,13 @@ def _name(citation: Citation) -> str:
 
 def _answer(answer: Answer) -> str:
     draw = partial(_group, titles=cited_titles(answer.synthesis.citations))
-    return inert_blocks(answer.text, draw, quoted=counts.quotes_only(answer, synthesis=True))
+    return inert_blocks(answer.text, draw, quoted=wording.quotes_only(answer, synthesis=True))
 
 
 def _bullets(answer: Answer) -> Bullet:
     """Return a writer of report bullets, with the titles of what the reports cite."""
     draw = partial(_group, titles=cited_titles(reported_citations(answer)))
-    quoted = counts.quotes_only(answer, synthesis=False)
+    quoted = wording.quotes_only(answer, synthesis=False)
     return lambda text, partition: inert_line(text, draw, partition, quoted=quoted)
 
 

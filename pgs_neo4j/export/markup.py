@@ -3,8 +3,25 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import groupby
 
+from pgs_neo4j.text.citations import Cited
+from pgs_neo4j.text.headings import DEEPEST, lowered
+from pgs_neo4j.text.prose import (
+    Block,
+    Cites,
+    Code,
+    Heading,
+    Inline,
+    Listing,
+    ListItem,
+    Paragraph,
+    Preformatted,
+    Table,
+    read_blocks,
+    read_inline,
+)
 from pgs_neo4j.text.shown import plain
 
 VOID = frozenset({"br", "hr", "meta"})
@@ -53,3 +70,101 @@ def _attribute(name: str, value: str | float | bool | None) -> str:
     # Numbers with two decimals are exact enough for a picture and the same on every machine.
     text = f"{value:.2f}".rstrip("0").rstrip(".") if isinstance(value, float) else str(value)
     return f' {written}="{html.escape(plain(text))}"'
+
+
+Draw = Callable[[tuple[Cited, ...]], Html]
+
+
+def blocks(text: str, draw: Draw, *, quoted: bool = False, below: int = 2) -> Html:
+    """Render headings, paragraphs, lists, and tables.
+
+    ``draw`` turns a group of aliases into markup. A ``quoted`` text has no bold words and no code.
+    The headings of the text stand below those of level ``below``, 2 or 3.
+    """
+    return drawn_blocks(read_blocks(plain(text)), draw, quoted=quoted, below=below)
+
+
+def drawn_blocks(
+    parts: Sequence[Block], draw: Draw, *, quoted: bool = False, below: int = 2
+) -> Html:
+    """Render blocks that were read before."""
+
+    def write(text: str) -> Html:
+        return line(text, draw, quoted=quoted)
+
+    return joined((_block(part, write, below - 2) for part in parts), "\n")
+
+
+def line(text: str, draw: Draw, partition: int = 0, *, quoted: bool = False) -> Html:
+    """Render a text with bold words, code, and citations, but without blocks.
+
+    Aliases without a partition belong to ``partition``.
+    """
+    return joined(
+        _inline(part, draw) for part in read_inline(plain(text), partition, quoted=quoted)
+    )
+
+
+def _inline(part: Inline, draw: Draw) -> Html:
+    if isinstance(part, Cites):
+        written = draw(part.group)
+    elif isinstance(part, Code):
+        written = element("code", part.text)
+    else:
+        written = joined((part.text,))
+    return element("strong", written) if part.bold else written
+
+
+def _block(block: Block, write: Callable[[str], Html], deeper: int) -> Html:
+    match block:
+        case Heading(level, text):
+            return element(f"h{min(lowered(level) + deeper, DEEPEST)}", write(text))
+        case Paragraph(text, quotation):
+            paragraph = element("p", write(text))
+            return element("blockquote", paragraph) if quotation else paragraph
+        case Listing(entries):
+            return joined(_lists(entries, 0, write))
+        case Preformatted(text):
+            return element("pre", element("code", text))
+        case Table():
+            return _table(block, write)
+        case _:
+            return element("hr")
+
+
+def _lists(entries: Sequence[ListItem], depth: int, write: Callable[[str], Html]) -> Iterator[Html]:
+    """Yield the lists at ``depth``: bullets and numbers do not mix."""
+    items: list[list[ListItem]] = []
+    for entry in entries:
+        if entry.depth <= depth or not items:
+            items.append([entry])
+        else:
+            items[-1].append(entry)
+    for is_bullet, group in groupby(items, lambda item: item[0].number is None):
+        members = list(group)
+        drawn = (_item(item, depth, write) for item in members)
+        start = members[0][0].number
+        if is_bullet:
+            yield element("ul", *drawn)
+        else:
+            yield element("ol", *drawn, start=None if start == 1 else start)
+
+
+def _item(item: Sequence[ListItem], depth: int, write: Callable[[str], Html]) -> Html:
+    first, *inner = item
+    begin, *more = first.paragraphs
+    paragraphs = (element("p", write(text)) for text in more)
+    return element("li", write(begin), *paragraphs, *_lists(inner, depth + 1, write))
+
+
+def _table(table: Table, write: Callable[[str], Html]) -> Html:
+    head, *body = (
+        element("tr", *(_cell("td" if place else "th", cell, right, write)
+                        for cell, right in zip(row, table.right, strict=True)))
+        for place, row in enumerate(table.rows)
+    )  # fmt: skip
+    return element("table", element("thead", head), element("tbody", *body) if body else "")
+
+
+def _cell(tag: str, text: str, right: bool, write: Callable[[str], Html]) -> Html:
+    return element(tag, write(text), class_="right" if right else None)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from pgs_neo4j.export import counts, prose, wording
+from pgs_neo4j.export import markup, wording
 from pgs_neo4j.export.document import Document, SourceNode
 from pgs_neo4j.export.markup import EMPTY, Html, element, escaped, joined
 from pgs_neo4j.model import Answer, Citation, Sighting, Stated
-from pgs_neo4j.text.mentions import (
+from pgs_neo4j.text.citations import (
     Cited,
     Place,
     name_of,
@@ -18,7 +18,7 @@ from pgs_neo4j.text.mentions import (
     short_titles,
     validity_of,
 )
-from pgs_neo4j.text.prose.blocks import Block
+from pgs_neo4j.text.prose import Block
 from pgs_neo4j.text.shown import one_line
 
 UNKNOWN = "The text of this node is not part of this page."
@@ -74,7 +74,7 @@ class Register:
     def blocks(self, blocks: Sequence[Block]) -> Html:
         """Return blocks of the answer, with its citations as buttons."""
         draw = self._drawer(self.answer_citations)
-        return prose.drawn_blocks(blocks, draw, quoted=self.quoted_answer)
+        return markup.drawn_blocks(blocks, draw, quoted=self.quoted_answer)
 
     def line(
         self, text: str, partition: int = 0, citations: tuple[Citation, ...] | None = None
@@ -84,7 +84,7 @@ class Register:
         Invalid citations are struck out. ``citations`` decide which ones are valid; by default,
         the citations of all reports do.
         """
-        return prose.line(text, self._drawer(citations), partition, quoted=self.quoted_reports)
+        return markup.line(text, self._drawer(citations), partition, quoted=self.quoted_reports)
 
     def finding(self, stated: Stated) -> Html:
         """Return a finding after the name of its partition."""
@@ -92,7 +92,7 @@ class Register:
         text = self.line(stated.text, stated.partition, citations)
         return joined((element("b", f"P{stated.partition}", class_="part"), " ", text))
 
-    def _drawer(self, citations: tuple[Citation, ...] | None) -> prose.Draw:
+    def _drawer(self, citations: tuple[Citation, ...] | None) -> markup.Draw:
         valid = self.validity if citations is None else validity_of(citations)
         return lambda group: self._group(group, valid)
 
@@ -151,8 +151,8 @@ def register(document: Document) -> Register:
         _findings(answer),
         short_titles((place, entry.title) for place, entry in entries.items()),
         answer_citations=answer.synthesis.citations,
-        quoted_answer=counts.quotes_only(answer, synthesis=True),
-        quoted_reports=counts.quotes_only(answer, synthesis=False),
+        quoted_answer=wording.quotes_only(answer, synthesis=True),
+        quoted_reports=wording.quotes_only(answer, synthesis=False),
     )
 
 

@@ -3,22 +3,78 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
-from pgs_neo4j.export import counts
 from pgs_neo4j.export.document import AreaState
 from pgs_neo4j.model import (
     AbsenceStatus,
+    Answer,
     ChasedFlag,
     CheckedAbsence,
     Convergence,
     DoubtedSentence,
+    Finding,
     Kinship,
     Sighting,
     SweepStatus,
 )
-from pgs_neo4j.text.mentions import name_of, pieces
+from pgs_neo4j.text.citations import name_of, pieces
 from pgs_neo4j.text.shown import counted, one_line, partition_names
+
+EXTRACTIVE = "extractive"
+
+
+def findings(answer: Answer) -> Iterator[Finding]:
+    """Yield the findings of all reports, in the order of the sweeps, or those of a search."""
+    yield from answer.shown.findings if answer.shown else ()
+    for sweep in answer.sweeps:
+        if sweep.report is not None:
+            yield from sweep.report.findings
+
+
+def finding_count(answer: Answer) -> int:
+    """Return the number of findings in all reports."""
+    return sum(1 for _ in findings(answer))
+
+
+def unsupported_count(answer: Answer) -> int:
+    """Return the number of findings that cite no node of their prompt."""
+    return sum(not finding.supported for finding in findings(answer))
+
+
+def misquote_count(answer: Answer) -> int:
+    """Count quotations that no cited node contains."""
+    return sum(not quote.found for finding in findings(answer) for quote in finding.quotes)
+
+
+def invalid_citation_count(answer: Answer) -> int:
+    """Count distinct citations of the answer that resolve to no node."""
+    citations = answer.synthesis.citations
+    return len({(cited.partition, cited.alias) for cited in citations if not cited.valid})
+
+
+def alias_partition(absence: CheckedAbsence) -> int:
+    """Return the partition whose aliases an absence's text uses.
+
+    0 if no partition reports the absence in these words.
+    """
+    same = (stated.partition for stated in absence.reported if stated.text == absence.text)
+    return next(same, 0)
+
+
+def used_extractive_reader(answer: Answer) -> bool:
+    """Whether the extractive reader, which is no language model, took part."""
+    return EXTRACTIVE in answer.model.split(" / ")
+
+
+def quotes_only(answer: Answer, *, synthesis: bool) -> bool:
+    """Whether the extractive reader wrote the sweeps, or the synthesis.
+
+    Its sentences are the graph's own, so none of their marks is Markdown.
+    """
+    models = answer.model.split(" / ")
+    return models[-1 if synthesis else 0] == EXTRACTIVE
+
 
 ABSENCES, OPPORTUNITIES = "Checked absences", "Opportunities"
 FLAGS, CONVERGENCES = "Followed-up flags", "Converging findings"
@@ -31,7 +87,6 @@ NOT_SHOWN = "the model was shown nothing of this name"
 NO_REPORT = "unchecked: no report states it in these words"
 GONE = "no longer in the graph"
 CHANGED = "changed since it was read"
-
 STATUS_WORDS = {
     AbsenceStatus.CONFIRMED: "found in none of the nodes searched",
     AbsenceStatus.ELSEWHERE: "found only in nodes that were not read",
@@ -75,8 +130,6 @@ def about_node(labels: Sequence[str], key: str, title: str) -> str:
 
 
 # Absences
-
-
 def status_counts(absences: Sequence[CheckedAbsence]) -> str:
     """Count absences by status: ``3 confirmed, 1 contradicted``."""
     count = Counter(absence.status for absence in absences)
@@ -95,7 +148,7 @@ def absence_line(absence: CheckedAbsence) -> str:
     reported = f"by {reporters}, {_outcome(absence)}."
     if len(absence.terms) == 1:
         return f"{_quoted(absence.terms[0])}: reported missing {reported}"
-    text = bullet_line(absence.text, counts.alias_partition(absence)).rstrip(" .")
+    text = bullet_line(absence.text, alias_partition(absence)).rstrip(" .")
     return f"{text}. Reported {reported}"
 
 
@@ -184,8 +237,6 @@ def _quoted(term: str) -> str:
 
 
 # Flags and convergences
-
-
 def bullet_line(text: str, partition: int) -> str:
     """Return a report's bullet on one line.
 

@@ -11,19 +11,22 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 
-from pgs_neo4j.text.mentions import Cited
-from pgs_neo4j.text.prose.blocks import (
+from pgs_neo4j.text.citations import Cited
+from pgs_neo4j.text.headings import lowered
+from pgs_neo4j.text.prose import (
     Block,
+    Cites,
+    Code,
     Heading,
+    Inline,
     Listing,
     ListItem,
     Paragraph,
     Preformatted,
     Table,
     read_blocks,
+    read_inline,
 )
-from pgs_neo4j.text.prose.headings import lowered
-from pgs_neo4j.text.prose.inline import Cites, Code, Inline, read_inline
 from pgs_neo4j.text.shown import one_line, plain
 
 # Letters of a word that can stand in code: no blanks, and nothing that ends code or a cell.

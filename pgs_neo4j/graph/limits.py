@@ -11,7 +11,7 @@ from pgs_neo4j.graph.connected import connect
 from pgs_neo4j.graph.csr import BoolArray, Edges, IntArray, counted, dense
 from pgs_neo4j.graph.merge import join_siblings, merge
 from pgs_neo4j.graph.pool import pool
-from pgs_neo4j.graph.refining.refine import refine
+from pgs_neo4j.graph.refine import refine
 from pgs_neo4j.graph.split import split
 
 __all__ = ["Limited", "Limits", "apply_limits", "largest_first", "renumbered", "repool", "spread"]

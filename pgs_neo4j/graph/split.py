@@ -5,12 +5,29 @@ from __future__ import annotations
 import numpy as np
 
 from pgs_neo4j.graph.bounds import Limits, sizes_of
-from pgs_neo4j.graph.csr import BoolArray, Edges, IntArray, dense, renumbered, within
-from pgs_neo4j.graph.halve import halve
+from pgs_neo4j.graph.csr import (
+    BoolArray,
+    Edges,
+    FloatArray,
+    IntArray,
+    Rows,
+    dense,
+    first_best,
+    mixed,
+    renumbered,
+    rows,
+    run_starts,
+    totals,
+    within,
+)
 from pgs_neo4j.graph.recluster import recluster
 
 STUCK = 0.75
 """A part with more than this share of its community's load counts as nearly whole."""
+STEPS = 30
+"""Steps of the walk; enough to tell the sides of a group that has two."""
+MIDDLE = 0.25
+"""Each side gets at least this share of the group's load, if the nodes' own loads allow it."""
 
 
 def split(
@@ -79,3 +96,78 @@ def _divide(
         cost = limits.load(count[nodes], tokens[nodes])
         parts[nodes] += halve(inner, dense(parts[nodes]), cost) * sizes.nodes.size
     return parts, half
+
+
+def halve(edges: Edges, group: IntArray, load: FloatArray) -> BoolArray:
+    """Return the side ``(n,)`` of each node.
+
+    Both sides of a group of two or more have nodes. ``group`` ``(n,)`` counts from 0, and ``edges``
+    must not cross groups. ``load`` ``(n,)`` is the positive cost of each node, to be balanced. Ties
+    go to the lower index, so nodes without edges are divided in order.
+    """
+    if not group.size:
+        return np.zeros(0, dtype=np.bool_)
+    table = rows(edges)
+    order = np.lexsort((_smoothed(table, group), group))
+    place = np.empty(order.size, dtype=np.int64)
+    place[order] = np.arange(order.size)
+    first = run_starts(group[order])
+    run = np.repeat(np.arange(first.size), np.diff(np.append(first, order.size)))
+    balance = _balance(load[order], first, run)
+    ends = place[edges.source], place[edges.target]
+    low, high = np.minimum(*ends), np.maximum(*ends)
+    n = order.size
+    cut = np.cumsum(totals(low, edges.weight, n) - totals(high, edges.weight, n))
+    whole = np.add.reduceat(totals(low, edges.weight, n), first)[run]
+    score = -_penalized(cut, np.maximum(whole, np.finfo(np.float64).tiny), balance)
+    last = np.append(first[1:], n) - 1
+    score[last] = -np.inf
+    best, _ = first_best(score, run, first.size)
+    side: BoolArray = place > best[run][place]
+    return side
+
+
+def _penalized(cut: FloatArray, whole: FloatArray, balance: FloatArray) -> FloatArray:
+    """Return the ratio cut ``(n,)`` of each place; off-middle places come last.
+
+    The added 1e-3 keeps rounding from deciding between cuts near zero. All arrays are ``(n,)``.
+    """
+    even = balance * (1.0 - balance)
+    inside = (balance >= MIDDLE) & (balance <= 1.0 - MIDDLE)
+    ratio = (cut / whole + 1e-3) / np.where(inside, even, 1.0)
+    return np.where(inside, ratio, 1e6 + np.abs(balance - 0.5))
+
+
+def _balance(load: FloatArray, first: IntArray, run: IntArray) -> FloatArray:
+    """Return each place's cumulative share of its group's load, ``(n,)``.
+
+    The place itself counts.
+    """
+    before = np.cumsum(load) - load
+    total = np.add.reduceat(load, first)
+    share: FloatArray = (np.cumsum(load) - before[first][run]) / total[run]
+    return share
+
+
+def _smoothed(table: Rows, group: IntArray) -> FloatArray:
+    """Return the start vector ``(n,)`` after ``STEPS`` steps; 0 without edges."""
+    n = group.size
+    linked = np.flatnonzero(table.degree > 0)
+    value = (mixed(np.arange(n), 0) >> np.uint64(11)).astype(np.float64) / 2.0**53 - 0.5
+    value[table.degree == 0] = 0.0
+    if not linked.size:
+        return value
+    # one float sum per row, in the order of rows: equal for any order of edges
+    begin = table.start[linked]
+    strength = np.add.reduceat(table.weight, begin)
+    strength[strength == 0] = 1.0
+    size = np.bincount(group[linked], minlength=int(group.max()) + 1)
+    for _ in range(STEPS):
+        step = np.add.reduceat(table.weight * value[table.neighbor], begin) / strength
+        value[linked] = (value[linked] + step) / 2
+        mean = totals(group[linked], value[linked], size.size) / np.maximum(size, 1)
+        value[linked] -= mean[group[linked]]
+        peak = np.zeros(size.size)
+        np.maximum.at(peak, group[linked], np.abs(value[linked]))
+        value[linked] /= np.where(peak > 0, peak, 1.0)[group[linked]]
+    return value

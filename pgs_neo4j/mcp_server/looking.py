@@ -36,8 +36,8 @@ from pgs_neo4j.model import (
     Partition,
     PartitionMember,
 )
-from pgs_neo4j.text.clean import clean_text
 from pgs_neo4j.text.json_data import Json
+from pgs_neo4j.text.prompt_text import clean_text
 from pgs_neo4j.text.shown import counted, one_line, plain
 
 Graph = Annotated[str | None, Field(description="Name of the graph; may be left out for one.")]

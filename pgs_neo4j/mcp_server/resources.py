@@ -9,8 +9,8 @@ from pgs_neo4j.mcp_server.desk import Call, Desk
 from pgs_neo4j.mcp_server.looking import partition_text
 from pgs_neo4j.mcp_server.results import read_result
 from pgs_neo4j.mcp_server.tool_rules import cut_text, resource_errors
-from pgs_neo4j.text.clean import clean_text
-from pgs_neo4j.text.prose.headings import lower_headings
+from pgs_neo4j.text.headings import lower_headings
+from pgs_neo4j.text.prompt_text import clean_text
 from pgs_neo4j.text.shown import counted, one_line, plain
 
 MOST_RUNS, MOST_MEMBERS, LINE = 50, 50, 200

@@ -20,7 +20,7 @@ from pgs_neo4j.mcp_server.replies import (
 )
 from pgs_neo4j.mcp_server.tool_rules import cut_text, fit_items
 from pgs_neo4j.model import Answer, Citation, Coverage, Plan, PlannedTotal
-from pgs_neo4j.text.clean import clean_text
+from pgs_neo4j.text.prompt_text import clean_text
 from pgs_neo4j.text.shown import counted, one_line, plain
 
 MOST_WARNINGS = 5

@@ -6,7 +6,9 @@ from pgs_neo4j.model.analogies import Analogies, Analogy, AnalogyPlan
 from pgs_neo4j.model.answer import (
     Answer,
     Coverage,
+    FeedbackResult,
     Mode,
+    Outcome,
     Route,
     Routing,
     Shown,
@@ -38,7 +40,6 @@ from pgs_neo4j.model.crosscheck import (
     Sighting,
     Stated,
 )
-from pgs_neo4j.model.feedback import FeedbackResult, Outcome
 from pgs_neo4j.model.found import (
     Found,
     FoundFact,

@@ -20,6 +20,7 @@ from pgs_neo4j.model.report import (
 )
 
 Mode = Literal["full", "continue", "targeted"]
+Outcome = Literal["accepted", "rework", "rejected"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -209,3 +210,22 @@ def _doubted(report: Report) -> Iterator[DoubtedSentence]:
         for reason in finding.failures:
             yield DoubtedSentence(text=finding.text, reason=reason, partition=report.partition)
     yield from report.in_doubt
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FeedbackResult:
+    """The outcome of a run, and the weights that follow it.
+
+    ``former`` is the outcome that it had before, None if it had none. ``changed`` is False if that
+    was the same one. ``nodes`` and ``triplets`` count the weights. ``missing`` counts cited nodes
+    that no longer exist.
+    """
+
+    run: str
+    graph: str
+    outcome: Outcome
+    former: Outcome | None
+    changed: bool
+    nodes: int
+    triplets: int
+    missing: int

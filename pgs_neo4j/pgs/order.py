@@ -10,7 +10,7 @@ from pgs_neo4j.config import PGSConfig
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.database.schema import ensure_schema
 from pgs_neo4j.errors import NoTextError, QuestionError, UsageError
-from pgs_neo4j.export.counts import EXTRACTIVE
+from pgs_neo4j.export.wording import EXTRACTIVE
 from pgs_neo4j.llm.calls.calls import Calls
 from pgs_neo4j.llm.protocol import LLM, is_free
 from pgs_neo4j.model import GraphMapping, Mode
@@ -21,7 +21,7 @@ from pgs_neo4j.pgs.partitioning.result import KnownGenerations
 from pgs_neo4j.pgs.runs import session
 from pgs_neo4j.pgs.runs.runs import check_key
 from pgs_neo4j.search.space import Space
-from pgs_neo4j.text.add_command import text_command
+from pgs_neo4j.text.commands import text_command
 from pgs_neo4j.text.shown import counted
 
 MAX_QUESTION = 20_000

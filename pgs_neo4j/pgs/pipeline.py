@@ -12,7 +12,7 @@ from time import perf_counter
 from pgs_neo4j.documents.stored import warn_of_unread
 from pgs_neo4j.errors import DatabaseError, ModelError, StoppedError
 from pgs_neo4j.events import ReportsChecked
-from pgs_neo4j.export.counts import EXTRACTIVE
+from pgs_neo4j.export.wording import EXTRACTIVE
 from pgs_neo4j.llm.calls.outcome import UpcomingCall
 from pgs_neo4j.llm.calls.replies import Replies
 from pgs_neo4j.model import (

@@ -27,7 +27,7 @@ from pgs_neo4j.database.search_indexes import (
 from pgs_neo4j.database.tasks import poll_pauses
 from pgs_neo4j.errors import MappingError, QueryError, UsageError
 from pgs_neo4j.model import GraphMapping
-from pgs_neo4j.text.add_command import EXTEND
+from pgs_neo4j.text.commands import EXTEND
 from pgs_neo4j.text.shown import one_line
 
 ANALYZER = "english"

@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 
 from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database
-from pgs_neo4j.graph.scores.diversity import order_diversely
-from pgs_neo4j.graph.scores.fusion import best_first, scale
+from pgs_neo4j.graph.scores import best_first, order_diversely, scale
 from pgs_neo4j.llm.protocol import RelevanceModel, Reserve, Reserving, take_lessons
 from pgs_neo4j.model import GraphMapping, RerankerName
 from pgs_neo4j.search.nodes import read_nodes, read_vectors

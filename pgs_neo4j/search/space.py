@@ -25,7 +25,7 @@ from pgs_neo4j.model import GraphMapping
 from pgs_neo4j.search.nodes import read_vectors
 from pgs_neo4j.search.paths.own_index import OwnIndex
 from pgs_neo4j.search.paths.words import find_by_words
-from pgs_neo4j.text.add_command import EXTEND
+from pgs_neo4j.text.commands import EXTEND
 from pgs_neo4j.text.shown import counted
 
 FEEDBACK_NODES = 20  # nodes whose stored vectors stand in for the question's

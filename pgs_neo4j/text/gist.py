@@ -7,7 +7,8 @@ another absence.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import fsum
 
@@ -25,7 +26,6 @@ UNSPACED_WORD = 6  # in a script without blanks, a longer run is more than one w
 SAME = 0.5
 SPEAKS = 0.4
 SHARED = 2  # words that both must have, unless one of the texts has fewer
-
 # Words that state an absence, not its subject; all forms that occur.
 _ENGLISH = """
 absence absences absent account accounts addressed addresses addressing appear appears appeared
@@ -57,11 +57,9 @@ non per sono sul sulla tra uno
 """
 JARGON = frozenset(_ENGLISH.split())
 """Words that describe an absence rather than its subject, in lower case."""
-
 FOREIGN = frozenset(_OTHERS.split())
 """The same in four other languages. A word in capitals is a name: MIT, UN."""
 _IDLE = JARGON | FOREIGN
-
 _GENERIC = """
 analysis application applications approach approaches benefit benefits challenge challenges change
 changes compare compared compares comparison concept concepts condition conditions connection
@@ -76,7 +74,6 @@ theory time treat treated treatment treatments treats type types value values
 """
 GENERIC = frozenset(_GENERIC.split())
 """Words that occur in texts on any subject. More specific words are preferred."""
-
 _QUOTED = re.compile(
     r"“([^“”\n]{2,80})”|\"([^\"\n]{2,80})\"|„([^„“”\n]{2,80})[“”]"
     r"|«([^«»\n]{2,80})»|「([^「」\n]{1,80})」|『([^『』\n]{1,80})』|`([^`\n]{2,80})`"
@@ -88,6 +85,7 @@ _PARTITION = re.compile(r"(?<![^\W_])[Pp]\d{1,9}(?![^\W_])")
 _SIGN = rf"(?:[^\W_]|[{mark_class()}])"
 _WORD = re.compile(rf"{_SIGN}+(?:[._\-\u2010\u2011]{{1,2}}{_SIGN}+)*")
 _END = ".!?:;"
+ROUNDING = 1e-9  # so that the last digit of a sum decides nothing
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,3 +225,49 @@ def _overlong(word: str) -> bool:
         return len(word) > LONGEST_WORD
     unspaced = max(sum(ord(letter) >= UNSPACED for letter in word), count_unsegmented(word))
     return len(word) > LONGEST_WORD or unspaced > UNSPACED_WORD
+
+
+def grouped(gists: Sequence[frozenset[str]], rarity: Rarity) -> list[list[int]]:
+    """Group indexes of texts that say the same; the earliest comes first.
+
+    Groups are in the order of their first texts; the earlier group wins a tie. Texts without
+    words stay alone.
+    """
+    groups: list[list[int]] = []
+    equal: dict[frozenset[str], int] = {}
+    having: defaultdict[str, list[int]] = defaultdict(list)
+    for place, gist in enumerate(gists):
+        if gist and gist in equal:
+            groups[equal[gist]].append(place)
+            continue
+        telling = _telling(gist, rarity)
+        near = dict.fromkeys(group for part in telling for group in having[part])
+        best, group = max(
+            ((rarity.alike(gist, gists[groups[group][0]]), -group) for group in near),
+            default=(0.0, 0),
+        )
+        if best >= SAME - ROUNDING:
+            equal[gist] = -group
+            groups[-group].append(place)
+            continue
+        equal[gist] = len(groups)
+        for part in telling:
+            having[part].append(len(groups))
+        groups.append([place])
+    return groups
+
+
+def _telling(gist: frozenset[str], rarity: Rarity) -> list[str]:
+    """Return the rarest roots.
+
+    The others hold less than ``SAME`` of the weight.
+    """
+    ordered = sorted(gist, key=lambda part: (-rarity.weight([part]), part))
+    left = total = rarity.weight(gist)
+    telling: list[str] = []
+    for part in ordered:
+        if left < SAME * total - ROUNDING:
+            break
+        telling.append(part)
+        left -= rarity.weight([part])
+    return telling

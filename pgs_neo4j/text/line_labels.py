@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Set
+from dataclasses import replace
+from functools import lru_cache
+
+from pgs_neo4j.model.documents import Chunk
 
 AFTER = ": "
 MOST_TRIED = 8
@@ -19,3 +23,25 @@ def find_label(line: str, labels: Set[str]) -> int:
         if line[:end] in labels:
             return end
     return 0
+
+
+def blank_labels(chunk: Chunk) -> Chunk:
+    """Return a chunk with blanks for the labels of its lines; all places stay as they are.
+
+    The colon stays, so that a name behind it is not taken for the beginning of a sentence.
+    """
+    if not chunk.labels:
+        return chunk
+    labels = _set_of(chunk.labels)
+    lines = (_blank(line, labels) for line in chunk.text.split("\n"))
+    return replace(chunk, text="\n".join(lines))
+
+
+def _blank(line: str, labels: frozenset[str]) -> str:
+    end = find_label(line, labels)
+    return " " * end + line[end:] if end else line
+
+
+@lru_cache(maxsize=8)
+def _set_of(labels: tuple[str, ...]) -> frozenset[str]:
+    return frozenset(labels)

@@ -12,6 +12,9 @@ from pgs_neo4j.text.invisible import INVISIBLE, is_plainly_visible
 # unfinished sequence removes nothing.
 _SEQUENCE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\^_])")
 _BREAK = re.compile("\r\n?|[\x0b\x0c\x85\u2028\u2029]")
+_DIGITS = re.compile(r"([0-9]{1,30})")
+_HASH = re.compile(r"(?<=#)[0-9a-f]{16}\Z")
+_THOUSANDS = re.compile(r"(?<=[0-9]),(?=[0-9]{3}(?![0-9]))")
 
 
 def plain(text: str) -> str:
@@ -139,3 +142,27 @@ def unproven_chunks(count: int) -> str:
 def unproven_note(nodes: int) -> str:
     """Return what to add to a number of nodes read: those shown without proof, if any."""
     return f", {nodes:,} shown, unproven" if nodes else ""
+
+
+def natural_key(name: str) -> tuple[tuple[tuple[int, int, str], ...], str]:
+    """Return a key by which names are sorted, with their numbers in the order of the values.
+
+    ``line 1,015`` has one number. Names that differ only in zeros before a number keep an order
+    of their own, so that equal sets of names are always listed alike.
+    """
+    pieces = _DIGITS.split(_THOUSANDS.sub("", name))
+    key = tuple(
+        (0, int(piece), "") if place % 2 else (1, 0, piece)
+        for place, piece in enumerate(pieces)
+        if piece
+    )
+    return key, name
+
+
+def document_key(id_: str, title: str) -> tuple[tuple[tuple[tuple[int, int, str], ...], str], str]:
+    """Return a key by which documents are sorted: by their ids, with numbers as above.
+
+    A record without a key is told apart by the hash of its text, whose digits mean nothing. Within
+    its file it stands where its title would.
+    """
+    return natural_key(_HASH.sub(lambda _: title, id_)), id_

@@ -7,8 +7,66 @@ import re
 from functools import lru_cache
 
 from pgs_neo4j.text.normal_form import find_words, fold_case, mark_class, normal_form
-from pgs_neo4j.text.stopwords import FUNCTION_WORDS
 
+_ENGLISH = """
+able about above according across actual actually after afterwards again against ago ain all
+almost alone along already also although always among amongst and another any anybody anyhow
+anyone anything anyway anywhere apart are aren around aside ask asked asking away back became
+because become becomes becoming been before beforehand began begin behind being below beside
+besides best better between beyond both brief briefly but came can cannot case cases cause causes
+certain certainly clear clearly come comes consequently consider considered considering contain
+contained containing contains corresponding could couldn currently definitely described despite
+did didn different does doesn doing don done down due during each either else elsewhere enough
+entirely especially etc even eventually ever every everybody everyone everything everywhere
+exactly example examples except far few fewer finally find finds first five follow followed
+following follows for form former forms forth found four from full fully further furthermore gave
+general generally get gets getting give given gives giving goes going gone got great had hadn
+happen happened happens hardly has hasn have haven having hence her here hereby herein hers
+herself high higher highly him himself his how however important include included includes
+including indeed inside instead into isn its itself just keep keeps kept kind knew know known
+knows large larger last late later latter least less let lets like likely little long longer look
+looking looks lot low lower made main mainly make makes making many may maybe mean meaning means
+meant meanwhile merely might mightn mine more moreover most mostly much must mustn myself namely
+near nearly necessary need needed needn needs neither never nevertheless new next nine nobody non
+none nor not nothing now nowhere obviously off often okay old once one ones only onto opposite
+other others otherwise ought our ours ourselves out outside over overall own part particular
+particularly past per perhaps place please plus possible possibly present presumably previous
+previously probably provide provided provides providing put quite rather really recent recently
+regarding regardless relatively respect respective respectively right said same saw say saying
+says see seem seemed seeming seems seen self selves sent several shall shan she should shouldn
+show showed showing shown shows similar similarly simple simply since six small smaller some
+somebody somehow someone something sometime sometimes somewhat somewhere soon specific
+specifically specified specify still such suggest suggested suggests sure take taken takes taking
+tell ten tend tends than thank thanks that the their theirs them themselves then thence there
+thereafter thereby therefore therein thereof these they thing things think third this thorough
+thoroughly those though three through throughout thru thus till together too took toward towards
+tried tries truly try trying turn twice two under unless unlike unlikely until upon use used
+useful uses using usual usually various very via want wanted wants was wasn way ways well went
+were weren what whatever when whence whenever where whereas whereby wherein wherever whether which
+whichever while whilst who whoever whole whom whose why wide will willing wish with within without
+won wonder work worked working works would wouldn yes yet you your yours yourself yourselves
+"""
+_NOISE = """
+amp apos com edu false ftp gov href http https img jpeg jpg laquo ldquo lsquo mailto nan nbsp net
+none null org png quot raquo rdquo rsquo src svg true undefined url utf www xmlns
+"""
+_GRAMMATICAL = """
+a about above after again against all am an and any are aren as at be because been before being
+below between both but by can cannot could couldn did didn do does doesn doing don down during each
+either few for from further had hadn has hasn have haven having he her here hers herself him himself
+his how i if in into is isn it its itself just ll me more most must my myself neither no nor not now
+of off on once only or other our ours ourselves out over own per re same shall she should shouldn so
+some such than that the their theirs them themselves then there these they this those through to
+too under until up upon us ve very was wasn we were weren what when where whether which while who
+whom whose why will with within without won would wouldn you your yours yourself yourselves
+"""
+GRAMMATICAL_WORDS = frozenset(_GRAMMATICAL.split())
+"""Words that hold a sentence together, casefolded. The other function words, such as "high" or
+"use", may belong to a subject: "high voltage"."""
+FUNCTION_WORDS = frozenset(_ENGLISH.split())
+"""English function words, casefolded."""
+KEYWORD_STOP_WORDS = FUNCTION_WORDS.union(_NOISE.split())
+"""Left out of keywords, casefolded."""
 # In addition to the function words: the shortest words, and words of questions.
 _MORE = """
 a am an as at be by do go he if in is it me my no of on or so to up us we ll re ve eg ie
@@ -23,7 +81,6 @@ SUFFIXES = (
     *("ing", "ion", "ors", "ers", "ies", "ied", "ed", "es", "or", "er", "ly", "s"),
 )
 MIN_STEM = 4
-
 _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z]{2})")
 _BREAK = re.compile(rf"[^\w\s\-\u2010\u2011{mark_class()}]+")
 

@@ -12,7 +12,7 @@ from pgs_neo4j.config import PGSConfig
 from pgs_neo4j.graph.vectors import unit
 from pgs_neo4j.model import PromptNode
 from pgs_neo4j.pgs.sweeping.pieces import render_node
-from pgs_neo4j.text.clean import clean_text
+from pgs_neo4j.text.prompt_text import clean_text
 
 MAX_CHARACTERS = 500_000
 CAP = int(PGSConfig.model_fields["max_sweep_partitions"].default)

@@ -12,7 +12,7 @@ from statistics import fmean
 
 from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database
-from pgs_neo4j.graph.scores.ema import ALPHA, START
+from pgs_neo4j.graph.scores import ALPHA, START
 from pgs_neo4j.model import FoundFact, GraphMapping, Outcome
 from pgs_neo4j.pgs.runs.feedback import SCORES
 from pgs_neo4j.search.paths.facts import INFLUENCE, find_facts

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pgs_neo4j.database.connection import Database
-from pgs_neo4j.graph.scores.pairs import (
+from pgs_neo4j.graph.pairs import (
     LEAST_DELTA,
     LEAST_SKELETON,
     PARTNERS,

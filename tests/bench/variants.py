@@ -16,9 +16,9 @@ from string import ascii_lowercase
 from pgs_neo4j.documents.fold.contribution import Named
 from pgs_neo4j.documents.fold.resolution import Resolution, resolve
 from pgs_neo4j.model.documents import GroundedEntity, GroundedExtraction
-from pgs_neo4j.text.extraction.definitions import add_definitions
+from pgs_neo4j.text.extraction.additions import add_definitions
 from pgs_neo4j.text.extraction.names import normalize_name
-from pgs_neo4j.text.variants.likeness import PresentName, present_name
+from pgs_neo4j.text.name_variants import PresentName, present_name
 
 Spelled = tuple[str, str]
 """A spelling and its type."""

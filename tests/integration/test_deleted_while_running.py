@@ -21,7 +21,7 @@ from pgs_neo4j.events import Event, TextStreamed
 from pgs_neo4j.export import to_markdown
 from pgs_neo4j.llm.scripted import Reply, contract_reply
 from pgs_neo4j.model import Prompt
-from pgs_neo4j.model.deletion import Deletion
+from pgs_neo4j.model.ingest import Deletion
 from pgs_neo4j.text.traces import Traces
 from tests.conftest import Endpoint
 from tests.database import fetch

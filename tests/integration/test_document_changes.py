@@ -34,8 +34,8 @@ from pgs_neo4j.documents.publish.writer import Writer, hold_documents
 from pgs_neo4j.documents.stored import read_documents
 from pgs_neo4j.errors import BusyError, DatabaseUnavailableError, LeaseLostError
 from pgs_neo4j.events import ignore
+from pgs_neo4j.model.browsing import EntityPage
 from pgs_neo4j.model.documents import GroundedEntity, GroundedExtraction
-from pgs_neo4j.model.entities import EntityPage
 from tests.database import alter, fetch
 from tests.documents import (
     name_rows,

@@ -10,8 +10,8 @@ from pgs_neo4j.documents.publish.publication import prepare
 from pgs_neo4j.documents.publish.writer import hold_documents
 from pgs_neo4j.engine import PGS
 from pgs_neo4j.errors import BusyError, UsageError
+from pgs_neo4j.model.browsing import EntityPage
 from pgs_neo4j.model.documents import GroundedEntity, GroundedExtraction
-from pgs_neo4j.model.entities import EntityPage
 from tests.documents import (
     new_document,
     relation_of,

@@ -16,7 +16,7 @@ from pgs_neo4j.database.connection import Database
 from pgs_neo4j.database.schema import read_change_token
 from pgs_neo4j.engine import PGS
 from pgs_neo4j.errors import BusyError, FeedbackError, UnknownRunError, UsageError
-from pgs_neo4j.graph.scores.ema import ALPHA, START
+from pgs_neo4j.graph.scores import ALPHA, START
 from pgs_neo4j.llm.scripted import contract_reply
 from pgs_neo4j.model import Answer, Citation, Prompt
 from pgs_neo4j.pgs.checking import check

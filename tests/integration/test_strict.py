@@ -9,7 +9,7 @@ import pytest
 from pgs_neo4j.errors import ModelUnavailableError
 from pgs_neo4j.events import TextStreamed
 from pgs_neo4j.export import to_html, to_json, to_markdown
-from pgs_neo4j.export.notebook.answer import to_notebook
+from pgs_neo4j.export.notebook import to_notebook
 from pgs_neo4j.llm.scripted import contract_reply
 from tests.engines import answering, asked, without_synthesis
 

@@ -11,14 +11,13 @@ from hypothesis import strategies as st
 from pgs_neo4j.graph.adjacency import adjacency
 from pgs_neo4j.graph.bounds import Limits
 from pgs_neo4j.graph.csr import Edges, dense, undirected
-from pgs_neo4j.graph.halve import halve
 from pgs_neo4j.graph.limits import apply_limits
 from pgs_neo4j.graph.merge import join_siblings, merge
-from pgs_neo4j.graph.packing.bins import fill_bins, weight_inside
+from pgs_neo4j.graph.packing import fill_bins, weight_inside
 from pgs_neo4j.graph.quality import modularity
 from pgs_neo4j.graph.recluster import recluster
-from pgs_neo4j.graph.refining.refine import refine
-from pgs_neo4j.graph.split import split
+from pgs_neo4j.graph.refine import refine
+from pgs_neo4j.graph.split import halve, split
 from pgs_neo4j.graph.steady import steady
 from tests.thorough import tries
 

@@ -30,7 +30,7 @@ from pgs_neo4j.pgs.sweeping.report import frame_size, parse_report, render_repor
 from pgs_neo4j.pgs.synthesis.prompt import synthesis_prompt
 from pgs_neo4j.pgs.synthesis.sections import bullet_count
 from pgs_neo4j.text.citations import defuse, find_mentions, qualify_aliases, resolve
-from pgs_neo4j.text.clean import clean_text
+from pgs_neo4j.text.prompt_text import clean_text
 from pgs_neo4j.text.tokens import estimate
 from tests.orders import sweep_order, synthesis_order
 from tests.thorough import tries

@@ -9,8 +9,7 @@ from pydantic import TypeAdapter
 from pydantic.json_schema import GenerateJsonSchema
 
 from pgs_neo4j.export.json_shapes import SHAPES
-from pgs_neo4j.export.tabular.columns import Column, columns_of
-from pgs_neo4j.export.tabular.rows import ROWS
+from pgs_neo4j.export.tabular.rows import ROWS, Column, columns_of
 from tests.tools.event_table import plain_doc, table
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"

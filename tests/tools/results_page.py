@@ -15,8 +15,6 @@ from pgs_neo4j.model import (
     answer,
     browsing,
     crosscheck,
-    deletion,
-    feedback,
     found,
     graph,
     ingest,
@@ -38,8 +36,8 @@ GROUPS: tuple[tuple[str, tuple[ModuleType, ...]], ...] = (
     ("Graphs and partitions", (graph,)),
     ("Nodes and maps", (browsing,)),
     ("Analogies", (analogies,)),
-    ("Feedback", (feedback,)),
-    ("Documents", (ingest, deletion)),
+    ("Feedback", (answer,)),
+    ("Documents", (ingest, ingest)),
 )
 """What values are about, and where they stand."""
 STORED = (

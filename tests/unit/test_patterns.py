@@ -17,7 +17,6 @@ import pytest
 import pgs_neo4j
 from pgs_neo4j.export import written
 from pgs_neo4j.text import invisible, markdown, shown
-from pgs_neo4j.text.prose import blocks
 
 parser = importlib.import_module("re._parser")  # not public, but stable since 3.11
 constants = importlib.import_module("re._constants")
@@ -91,12 +90,12 @@ def test_the_syntax_is_recognized_wherever_it_stands(texts, wrong):
         (written._LINKED.search, "", "a"),
         (written._LINKED.search, "", "data"),
         (written._MARK.search, "", "~1"),
-        (blocks._RULE.fullmatch, "", "- "),
-        (blocks._FENCE.fullmatch, "```", " "),
-        (blocks._ENTRY.fullmatch, "", " "),
-        (blocks._ENTRY.fullmatch, "-", " "),
-        (blocks._MARKED.fullmatch, "", "|-"),
-        (blocks._HEADING.fullmatch, "#", " "),
+        (prose._RULE.fullmatch, "", "- "),
+        (prose._FENCE.fullmatch, "```", " "),
+        (prose._ENTRY.fullmatch, "", " "),
+        (prose._ENTRY.fullmatch, "-", " "),
+        (prose._MARKED.fullmatch, "", "|-"),
+        (prose._HEADING.fullmatch, "#", " "),
         (invisible.INVISIBLE.search, "", "中\u200d"),
     ],
 )  # fmt: skip

@@ -21,8 +21,8 @@ from pgs_neo4j.cli.run import DONE, PARTIAL
 from pgs_neo4j.errors import DatabaseError, OutputError
 from pgs_neo4j.events import Event, SearchAnswered, SweepFinished, TextStreamed
 from pgs_neo4j.model import Answer, Citation
-from pgs_neo4j.text.mentions import cited_titles
-from pgs_neo4j.text.prose.headings import LoweredText, lower_headings, lowered_text
+from pgs_neo4j.text.citations import cited_titles
+from pgs_neo4j.text.headings import LoweredText, lower_headings, lowered_text
 from pgs_neo4j.text.shown import plain
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from pgs_neo4j.cli.options import GraphOption, JsonOption
 from pgs_neo4j.cli.pages.text import item, labeled_rows
 from pgs_neo4j.cli.progress import progress
 from pgs_neo4j.cli.run import run
-from pgs_neo4j.model.entities import EntityChunk, EntityInfo, EntityName, EntityPage
+from pgs_neo4j.model.browsing import EntityChunk, EntityInfo, EntityName, EntityPage
 from pgs_neo4j.text.json_data import plain_data
 from pgs_neo4j.text.shown import counted, one_line
 

@@ -20,9 +20,8 @@ from pgs_neo4j.cli.run import run
 from pgs_neo4j.errors import UsageError
 from pgs_neo4j.model import GraphMapping
 from pgs_neo4j.model.graph import split_property
-from pgs_neo4j.text.add_command import add_command
+from pgs_neo4j.text.commands import add_command, command_line
 from pgs_neo4j.text.json_data import plain_data
-from pgs_neo4j.text.shell_words import command_line
 from pgs_neo4j.text.shown import counted, one_line
 
 if TYPE_CHECKING:

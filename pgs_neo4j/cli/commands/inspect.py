@@ -12,7 +12,7 @@ from pgs_neo4j.cli.commands.graph import domain_commands
 from pgs_neo4j.cli.options import JsonOption
 from pgs_neo4j.cli.pages.text import filled
 from pgs_neo4j.cli.run import run
-from pgs_neo4j.text.add_command import add_command
+from pgs_neo4j.text.commands import add_command
 from pgs_neo4j.text.json_data import plain_data
 from pgs_neo4j.text.shown import counted, one_line, percent, plain
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from pgs_neo4j.cli.pages.runs_page import resume_command
 from pgs_neo4j.cli.pages.text import columns, fitted, item, labeled_rows, moment
-from pgs_neo4j.export import counts, figures, wording
+from pgs_neo4j.export import figures, wording
 from pgs_neo4j.export.judge import Judge
 from pgs_neo4j.model import (
     AbsenceStatus,
@@ -22,11 +22,11 @@ from pgs_neo4j.model import (
     Convergence,
     Stated,
 )
+from pgs_neo4j.text.citations import distinct, name_of
 from pgs_neo4j.text.claims.marking import unmark
+from pgs_neo4j.text.commands import shell_word
 from pgs_neo4j.text.gist import SAME, Rarity, gist
-from pgs_neo4j.text.mentions import distinct, name_of
 from pgs_neo4j.text.node_text import is_handle
-from pgs_neo4j.text.shell_words import shell_word
 from pgs_neo4j.text.shown import counted, money, one_line, partition_names
 
 HOW_TO_GET_A_MODEL = (
@@ -140,7 +140,7 @@ def _reduced(answer: Answer) -> str:
 
 def _notes(answer: Answer) -> list[str]:
     notes = figures.warnings(answer)
-    if counts.used_extractive_reader(answer):
+    if wording.used_extractive_reader(answer):
         notes.append(f"{figures.NO_MODEL} {HOW_TO_GET_A_MODEL}")
     if answer.coverage.texts_total == 0:
         notes.append(figures.NO_TEXT)

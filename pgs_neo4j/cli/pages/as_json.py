@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from pgs_neo4j.export.json_text import answer_data, citations_data, coverage_data, document_data
+from pgs_neo4j.text.citations import distinct
 from pgs_neo4j.text.json_data import Json, plain_data
-from pgs_neo4j.text.mentions import distinct
 
 if TYPE_CHECKING:
     from pgs_neo4j.engine import (
@@ -115,7 +115,7 @@ def partitioning(result: Partitioning) -> Json:
 def report(figures: Generation) -> Json:
     """Return all figures of a generation, a histogram, and seconds per step."""
     from pgs_neo4j.cli.pages.partitions_page import histogram
-    from pgs_neo4j.export.rows.generation import quantiles
+    from pgs_neo4j.export.generation_rows import quantiles
 
     bins = histogram(figures.sizes)
     return {

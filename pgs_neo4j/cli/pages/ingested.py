@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 
 from pgs_neo4j.cli.pages.text import labeled_rows
-from pgs_neo4j.model.deletion import Deletion
-from pgs_neo4j.model.ingest import DocumentOutcome, DocumentState, Ingested, IngestPlan
+from pgs_neo4j.model.ingest import Deletion, DocumentOutcome, DocumentState, Ingested, IngestPlan
 from pgs_neo4j.text.json_data import Json, plain_data
 from pgs_neo4j.text.shown import (
     counted,

@@ -14,9 +14,9 @@ import numpy as np
 
 from pgs_neo4j.cli import output
 from pgs_neo4j.cli.pages.text import labeled, labeled_rows
-from pgs_neo4j.export.rows.generation import generation_rows, list_issues, origin
+from pgs_neo4j.export.generation_rows import generation_rows, list_issues, origin
 from pgs_neo4j.model import Drift, Generation, Origin
-from pgs_neo4j.text.shell_words import shell_word
+from pgs_neo4j.text.commands import shell_word
 from pgs_neo4j.text.shown import counted, one_line, percent, seconds
 
 if TYPE_CHECKING:

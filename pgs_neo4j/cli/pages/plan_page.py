@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from pgs_neo4j.cli.pages.ingested import FIXES, STATES, counted_states
 from pgs_neo4j.cli.pages.text import labeled_rows
-from pgs_neo4j.export.rows.plan import calls, context_rows, cost, plan_rows, search_plan_rows
+from pgs_neo4j.export.plan_rows import calls, context_rows, cost, plan_rows, search_plan_rows
 from pgs_neo4j.model import Plan, SearchPlan
 from pgs_neo4j.model.ingest import DescriptionForecast, EmbeddingForecast, IngestPlan
 from pgs_neo4j.text.json_data import Json, plain_data

@@ -6,8 +6,8 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from pgs_neo4j.text.mentions import Place
-from pgs_neo4j.text.prose.inline import Cites, Code, Inline, read_inline
+from pgs_neo4j.text.citations import Place
+from pgs_neo4j.text.prose import Cites, Code, Inline, read_inline
 from pgs_neo4j.text.shown import plain
 
 LONGEST = 2_000  # characters that wait for the end of bold words, code, or a citation

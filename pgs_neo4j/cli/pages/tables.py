@@ -15,8 +15,7 @@ from rich.text import Text
 from pgs_neo4j.cli import output
 from pgs_neo4j.cli.pages.text import moment
 from pgs_neo4j.export.figures import coverage_line
-from pgs_neo4j.export.rows.plan import sweep_table
-from pgs_neo4j.export.rows.routing import score_heading, score_text
+from pgs_neo4j.export.plan_rows import score_heading, score_text, sweep_table
 from pgs_neo4j.model import GraphMapping, Partition, Plan, Routing
 from pgs_neo4j.text.shown import one_line, percent, seconds
 

@@ -25,7 +25,7 @@ from pgs_neo4j.events import (
     SweepStarted,
     UsageCounted,
 )
-from pgs_neo4j.export.rows.routing import chosen_line
+from pgs_neo4j.export.plan_rows import chosen_line
 from pgs_neo4j.model import SweepStatus
 from pgs_neo4j.text.shown import counted, one_line, seconds
 

@@ -40,7 +40,7 @@ from pgs_neo4j.documents.stored import StoredDocument, read_chunk_ids, read_chun
 from pgs_neo4j.errors import DatabaseMemoryError
 from pgs_neo4j.events import OnEvent, StepStarted, ignore
 from pgs_neo4j.graph.hashes import digest
-from pgs_neo4j.model.deletion import Deletion, QuotingRun, TextHolder
+from pgs_neo4j.model.ingest import Deletion, QuotingRun, TextHolder
 from pgs_neo4j.text.shown import counted
 from pgs_neo4j.text.traces import Traces
 

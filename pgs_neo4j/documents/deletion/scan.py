@@ -18,7 +18,7 @@ from pgs_neo4j.database.connection import Database
 from pgs_neo4j.database.queries import Row
 from pgs_neo4j.database.search_indexes import list_search_indexes
 from pgs_neo4j.events import OnEvent, Progressed, ignore
-from pgs_neo4j.model.deletion import QuotingRun
+from pgs_neo4j.model.ingest import QuotingRun
 from pgs_neo4j.text.traces import SHORTEST, Traces
 from pgs_neo4j.text.words import stems
 

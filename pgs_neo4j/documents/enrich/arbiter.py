@@ -20,10 +20,9 @@ from pgs_neo4j.llm.calls.receipts import complete_coded
 from pgs_neo4j.llm.protocol import LLM
 from pgs_neo4j.model import Effort, Prompt
 from pgs_neo4j.text.extraction.records import fenced, neutral_text
+from pgs_neo4j.text.name_forms import MINOR_WORDS, abbreviates, is_number
+from pgs_neo4j.text.name_variants import PresentName
 from pgs_neo4j.text.thinking import strip_thinking
-from pgs_neo4j.text.variants.abbreviations import MINOR_WORDS, abbreviates
-from pgs_neo4j.text.variants.forms import is_number
-from pgs_neo4j.text.variants.likeness import PresentName
 
 LEAST_LIKENESS = 75.0
 """Percent of likeness from which a pair is close."""

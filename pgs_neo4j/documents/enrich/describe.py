@@ -34,10 +34,10 @@ from pgs_neo4j.llm.own_models import checked_description, said_by
 from pgs_neo4j.llm.protocol import LLM, is_free, reply_signature
 from pgs_neo4j.model import Effort, PlannedCalls, Prompt
 from pgs_neo4j.model.ingest import DescriptionForecast
+from pgs_neo4j.text.extraction.ground import keep_known_numbers, numbers_in
 from pgs_neo4j.text.extraction.names import normalize_name
-from pgs_neo4j.text.extraction.numbers import keep_known_numbers, numbers_in
 from pgs_neo4j.text.extraction.records import fenced, neutral_text
-from pgs_neo4j.text.local_extraction.capitals import capital_runs
+from pgs_neo4j.text.local_extraction.proper_names import capital_runs
 from pgs_neo4j.text.thinking import strip_thinking
 from pgs_neo4j.text.words import stems
 

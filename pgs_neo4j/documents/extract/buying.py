@@ -17,7 +17,7 @@ from pgs_neo4j.errors import ModelError, ModelOutputError, StoppedError
 from pgs_neo4j.llm.calls.outcome import ends_calls
 from pgs_neo4j.llm.own_models import await_extractions, said_by
 from pgs_neo4j.model.documents import GroundedExtraction
-from pgs_neo4j.text.extraction.given import add_given
+from pgs_neo4j.text.extraction.additions import add_given
 from pgs_neo4j.text.extraction.ground import ground
 
 Outcome = GroundedExtraction | ModelError | StoppedError

@@ -28,7 +28,7 @@ from pgs_neo4j.model.ingest import ExtractionForecast, Gleaning
 from pgs_neo4j.text.extraction.names import normalize_name
 from pgs_neo4j.text.extraction.replies import ParsedReply, parse_reply
 from pgs_neo4j.text.extraction.schema import EntitySchema
-from pgs_neo4j.text.local_extraction.missed import missed_names
+from pgs_neo4j.text.local_extraction.proper_names import missed_names
 from pgs_neo4j.text.tokens import estimate
 
 ROOMS = ((25_000, 4_096), (75_000, 8_192), (125_000, 12_288))

@@ -21,7 +21,7 @@ from pgs_neo4j.documents.fold.tallies import (
     place_of,
     relation_row,
 )
-from pgs_neo4j.text.variants.likeness import PresentName, present_name
+from pgs_neo4j.text.name_variants import PresentName, present_name
 
 Types = Mapping[str, Mapping[str, str]]
 """For each key, which type a mention of each type counts as."""

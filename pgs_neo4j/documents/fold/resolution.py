@@ -17,7 +17,7 @@ from pgs_neo4j.documents.fold.contribution import Named
 from pgs_neo4j.errors import ModelError
 from pgs_neo4j.graph.hashes import digest
 from pgs_neo4j.llm.own_models import PAGE, said_by
-from pgs_neo4j.text.variants.likeness import PresentName, blocks_of, variant_kind
+from pgs_neo4j.text.name_variants import PresentName, blocks_of, variant_kind
 
 FORM = "2"
 """Version of the rules; when it changes, names are resolved again."""

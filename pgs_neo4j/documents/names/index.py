@@ -13,7 +13,7 @@ from pgs_neo4j.database.connection import Database
 from pgs_neo4j.database.queries import Row
 from pgs_neo4j.documents.fold.contribution import Named
 from pgs_neo4j.documents.fold.resolution import MOST_BLOCKS, Resolver
-from pgs_neo4j.text.variants.likeness import PresentName
+from pgs_neo4j.text.name_variants import PresentName
 
 Block = tuple[int, str]
 """A block with its place among those of a name."""

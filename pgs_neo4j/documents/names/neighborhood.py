@@ -25,7 +25,7 @@ from pgs_neo4j.documents.names.index import (
     read_present,
 )
 from pgs_neo4j.documents.stored import CalledEntities, read_names
-from pgs_neo4j.text.variants.likeness import PresentName
+from pgs_neo4j.text.name_variants import PresentName
 
 
 @dataclass(slots=True, kw_only=True)

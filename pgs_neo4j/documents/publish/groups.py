@@ -19,7 +19,7 @@ from pgs_neo4j.documents.stored import StoredChunk
 from pgs_neo4j.documents.wanted import WantedChunk, WantedDocument
 from pgs_neo4j.errors import DatabaseError, DatabaseMemoryError, QueryError, StoppedError
 from pgs_neo4j.model.ingest import DocumentOutcome
-from pgs_neo4j.text.extraction.definitions import add_definitions
+from pgs_neo4j.text.extraction.additions import add_definitions
 from pgs_neo4j.text.extraction.schema import prune
 
 MOST_ROWS = 1_000

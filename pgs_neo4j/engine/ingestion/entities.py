@@ -19,7 +19,7 @@ from pgs_neo4j.documents.stored import read_documents
 from pgs_neo4j.engine.core import Core
 from pgs_neo4j.engine.ingestion.parts import hold_graph
 from pgs_neo4j.errors import UsageError
-from pgs_neo4j.model.entities import EntityInfo, EntityPage
+from pgs_neo4j.model.browsing import EntityInfo, EntityPage
 
 
 @dataclass(frozen=True, slots=True)

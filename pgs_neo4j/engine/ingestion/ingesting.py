@@ -55,12 +55,11 @@ from pgs_neo4j.llm.calls.spending import Account, record_spending
 from pgs_neo4j.llm.embedders.fitting import embed_rows
 from pgs_neo4j.llm.extractive import ExtractiveLLM
 from pgs_neo4j.llm.protocol import Embedder, is_free
-from pgs_neo4j.model.deletion import Deletion
 from pgs_neo4j.model.documents import DocumentLoader, RecordColumns
-from pgs_neo4j.model.ingest import DocumentDetails, Ingested, IngestedDocument, IngestPlan
+from pgs_neo4j.model.ingest import Deletion, DocumentDetails, Ingested, IngestedDocument, IngestPlan
 from pgs_neo4j.pgs.runs import jobs
 from pgs_neo4j.text.extraction.schema import EntitySchema
-from pgs_neo4j.text.natural_order import document_key
+from pgs_neo4j.text.shown import document_key
 
 
 class IngestArguments(IngestOptions, Knobs, total=False):

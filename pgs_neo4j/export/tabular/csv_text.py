@@ -14,7 +14,7 @@ import io
 import json
 import re
 
-from pgs_neo4j.export.tabular.columns import columns_of
+from pgs_neo4j.export.tabular.rows import columns_of
 from pgs_neo4j.export.tabular.tables import Table, cell_values
 from pgs_neo4j.text.shown import plain
 

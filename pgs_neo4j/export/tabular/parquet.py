@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from pgs_neo4j.errors import UsageError
-from pgs_neo4j.export.tabular.columns import Column, columns_of
+from pgs_neo4j.export.tabular.rows import Column, columns_of
 from pgs_neo4j.export.tabular.tables import Table, cell_values
 
 

@@ -6,8 +6,12 @@ Every column has a fixed type, so that a table without rows has the same columns
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from types import MappingProxyType
+from dataclasses import dataclass, fields
+from types import MappingProxyType, NoneType, UnionType
+from typing import Any, Literal, get_args, get_origin, get_type_hints
+
+Kind = Literal["text", "integer", "number", "boolean"]
+KINDS: dict[type, Kind] = {str: "text", int: "integer", float: "number", bool: "boolean"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -146,7 +150,6 @@ class RunRow:
 
 
 Row = FindingRow | AbsenceRow | ConnectionRow | CoverageRow | SourceRow | RunRow
-
 RUNS = "runs"
 ROWS: Mapping[str, type[Row]] = MappingProxyType(
     {
@@ -159,3 +162,28 @@ ROWS: Mapping[str, type[Row]] = MappingProxyType(
     }
 )
 """Every table by its name. All but ``runs`` are of one answer."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Column:
+    """A column. ``many``: its cells are lists. ``optional``: they may be empty."""
+
+    name: str
+    kind: Kind
+    many: bool
+    optional: bool
+
+
+def columns_of(row: type[Row]) -> tuple[Column, ...]:
+    """Return the columns of a table in their order."""
+    hints = get_type_hints(row)
+    return tuple(_column(field.name, hints[field.name]) for field in fields(row))
+
+
+def _column(name: str, hint: Any) -> Column:
+    optional = get_origin(hint) is UnionType
+    if optional:
+        (hint,) = (each for each in get_args(hint) if each is not NoneType)
+    many = get_origin(hint) is tuple
+    kind = KINDS[get_args(hint)[0] if many else hint]
+    return Column(name=name, kind=kind, many=many, optional=optional)

@@ -20,7 +20,7 @@ from pgs_neo4j.export.tabular.rows import (
     SourceRow,
 )
 from pgs_neo4j.model import Answer, Citation, Finding
-from pgs_neo4j.text.mentions import name_of, pieces
+from pgs_neo4j.text.citations import name_of, pieces
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -58,7 +58,7 @@ from pgs_neo4j.llm.protocol import (
 from pgs_neo4j.llm.retry import paused
 from pgs_neo4j.llm.tracing import Pieces, complete_traced, stream_traced
 from pgs_neo4j.model import Completion, Effort, Prompt, Usage
-from pgs_neo4j.text.token_floor import TextSize, measure
+from pgs_neo4j.text.tokens import TextSize, measure
 
 ENDING_SHARE = 0.2  # of the time of a whole run, reserved for the end, after the sweeps
 LONGEST_ENDING_S = 180.0

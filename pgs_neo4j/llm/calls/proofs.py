@@ -25,7 +25,7 @@ from typing import Literal
 
 from pgs_neo4j.llm.context import ModelContext
 from pgs_neo4j.model import Prompt
-from pgs_neo4j.text.token_floor import LEAST_COUNT, TextSize
+from pgs_neo4j.text.tokens import LEAST_COUNT, TextSize
 
 Verdict = Literal["read", "cut", "unproven"]
 """``read``: given as a whole. ``cut``: not. ``unproven``: nothing can show it."""

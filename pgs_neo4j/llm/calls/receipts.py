@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from pgs_neo4j.llm.protocol import LLM
 from pgs_neo4j.model import Completion, Effort, Prompt
-from pgs_neo4j.text.cut import chunks
+from pgs_neo4j.text.prompt_text import chunks
 from pgs_neo4j.text.tokens import BYTES_PER_TOKEN, estimate
 
 if TYPE_CHECKING:

@@ -48,8 +48,7 @@ from pgs_neo4j.llm.lessons import Lessons, ToldLessons
 from pgs_neo4j.llm.own_models import advise_other
 from pgs_neo4j.llm.protocol import EmbeddedTexts, Embedder, Fitted, Lexical
 from pgs_neo4j.text.shown import counted
-from pgs_neo4j.text.token_floor import measure
-from pgs_neo4j.text.tokens import estimate
+from pgs_neo4j.text.tokens import estimate, measure
 
 FILLED = 0.8  # of a limit in a server's tokens, of which dense text has more than the estimate
 LONGER = 1.25  # times what is proven, before the tokens of another text are counted by themselves

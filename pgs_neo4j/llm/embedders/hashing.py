@@ -23,16 +23,19 @@ from pgs_neo4j.config import HASHING_THRESHOLD
 from pgs_neo4j.database.portions import portions
 from pgs_neo4j.errors import ConfigError
 from pgs_neo4j.text.matching import UNSPACED
-from pgs_neo4j.text.terms.characters import BoolArray, CodeArray, is_digit
 from pgs_neo4j.text.terms.spans import (
+    BoolArray,
+    CodeArray,
     HashArray,
     IntArray,
     WordSpans,
+    consist_of,
     hash_words,
+    is_digit,
     run_starts,
     split_words,
+    stem_ends,
 )
-from pgs_neo4j.text.terms.stems import consist_of, stem_ends
 from pgs_neo4j.text.terms.vocabulary import NumberedWords, Vocabulary
 from pgs_neo4j.text.words import STOP_WORDS, stem
 

@@ -20,9 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pgs_neo4j.graph.vectors import unit
-from pgs_neo4j.text.cut import MARGIN, chunks
-from pgs_neo4j.text.token_floor import UNSPACED_PER_TOKEN, measure
-from pgs_neo4j.text.tokens import estimate
+from pgs_neo4j.text.prompt_text import MARGIN, chunks
+from pgs_neo4j.text.tokens import UNSPACED_PER_TOKEN, estimate, measure
 
 Script = Literal["Latin", "spaced", "unspaced"]
 """``spaced`` are other scripts with spaces between words, ``unspaced`` those without."""

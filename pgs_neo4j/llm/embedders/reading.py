@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from pgs_neo4j.errors import PromptCutError, PromptTooLongError
 from pgs_neo4j.llm.protocol import EmbeddedTexts
-from pgs_neo4j.text.token_floor import LEAST_COUNT, measure
+from pgs_neo4j.text.tokens import LEAST_COUNT, measure
 
 if TYPE_CHECKING:
     from pgs_neo4j.llm.embedders.fitting import TextFit

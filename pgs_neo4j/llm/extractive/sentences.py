@@ -5,9 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from pgs_neo4j.text.sentences import split_sentences
-from pgs_neo4j.text.sentences.ends import LONGEST
-from pgs_neo4j.text.sentences.lines import HEADING
+from pgs_neo4j.text.sentences import HEADING, LONGEST, split_sentences
 
 MAX_QUOTE = 240
 MIN_WORDS = 3

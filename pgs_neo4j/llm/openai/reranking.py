@@ -36,7 +36,7 @@ from pgs_neo4j.llm.protocol import Reserve, reserve_nothing
 from pgs_neo4j.llm.retry import with_retries
 from pgs_neo4j.model import Usage
 from pgs_neo4j.model.ceilings import CALL_TOKENS, ranking_bytes
-from pgs_neo4j.text.cut import cut
+from pgs_neo4j.text.prompt_text import cut
 from pgs_neo4j.text.tokens import BYTES_PER_TOKEN, estimate
 
 if TYPE_CHECKING:

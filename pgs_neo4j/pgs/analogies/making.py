@@ -16,7 +16,7 @@ from pgs_neo4j.database.lease import hold_lease
 from pgs_neo4j.database.queries import Row
 from pgs_neo4j.errors import UnknownGraphError
 from pgs_neo4j.events import PhaseFinished, PhaseStarted, Progressed
-from pgs_neo4j.graph.scores.pairs import Pairs, find_pairs
+from pgs_neo4j.graph.pairs import Pairs, find_pairs
 from pgs_neo4j.graph.vectors import unit
 from pgs_neo4j.llm.calls.budget import Stop, StopKind
 from pgs_neo4j.llm.calls.embedding import embed_counted

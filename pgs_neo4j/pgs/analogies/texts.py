@@ -25,8 +25,8 @@ from pgs_neo4j.llm.protocol import LLM, Embedder, is_free, is_signed, reply_sign
 from pgs_neo4j.model import GraphMapping, Node, Prompt, PromptNode
 from pgs_neo4j.pgs.sweeping.pieces import cut_node, one_line, render_node
 from pgs_neo4j.text import node_text
-from pgs_neo4j.text.add_command import text_command
-from pgs_neo4j.text.cut import cut
+from pgs_neo4j.text.commands import text_command
+from pgs_neo4j.text.prompt_text import cut
 from pgs_neo4j.text.thinking import strip_thinking
 
 TEXTS_PER_CALL = 20

@@ -19,7 +19,7 @@ from pgs_neo4j.llm.calls.receipts import place_receipts, request_receipts
 from pgs_neo4j.model import Found, FoundFact, FoundItem, Prompt, PromptNode, SearchMode
 from pgs_neo4j.pgs.sweeping.pieces import one_line, render_node
 from pgs_neo4j.search.question import answer_form
-from pgs_neo4j.text.clean import clean_text
+from pgs_neo4j.text.prompt_text import clean_text
 from pgs_neo4j.text.shown import counted
 from pgs_neo4j.text.tokens import estimate
 from pgs_neo4j.text.words import words

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from pgs_neo4j.errors import ModelError, PromptTooLongError, StoppedError, UsageError
 from pgs_neo4j.events import SearchAnswered, ignore
-from pgs_neo4j.export.counts import EXTRACTIVE
+from pgs_neo4j.export.wording import EXTRACTIVE
 from pgs_neo4j.llm.calls.receipts import place_receipts, request_receipts, without_receipts
 from pgs_neo4j.model import (
     Answer,
@@ -49,7 +49,7 @@ from pgs_neo4j.text.citations import resolve
 from pgs_neo4j.text.claims.check import Known
 from pgs_neo4j.text.claims.marking import Doubting, strike
 from pgs_neo4j.text.claims.sources import Material, Sources
-from pgs_neo4j.text.clean import clean_text
+from pgs_neo4j.text.prompt_text import clean_text
 from pgs_neo4j.text.thinking import strip_thinking
 from pgs_neo4j.text.tokens import estimate
 

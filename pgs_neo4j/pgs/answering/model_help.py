@@ -17,8 +17,8 @@ from pgs_neo4j.pgs.answering.record import AnswerOrder, AnswerRecord
 from pgs_neo4j.pgs.order import RunTools
 from pgs_neo4j.pgs.synthesis.reply import SynthesisTools, find_or_claim, keep_reply
 from pgs_neo4j.pgs.synthesis.write import UNPROVEN
-from pgs_neo4j.text.clean import clean_text
 from pgs_neo4j.text.keywords import MOST, Keywords, extract_keywords
+from pgs_neo4j.text.prompt_text import clean_text
 from pgs_neo4j.text.shown import one_line
 from pgs_neo4j.text.thinking import strip_thinking
 from pgs_neo4j.text.tokens import estimate

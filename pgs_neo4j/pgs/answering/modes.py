@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.database.search_indexes import SearchIndex
-from pgs_neo4j.graph.scores.fusion import add_weighted, best_first, spread
+from pgs_neo4j.graph.scores import add_weighted, best_first, spread
 from pgs_neo4j.model import FoundFact, FoundFinding, FoundUnit, GraphMapping, PathReport, SearchMode
 from pgs_neo4j.search.known_indexes import covering_fact_indexes
 from pgs_neo4j.search.paths.facts import find_facts, find_facts_by_vector

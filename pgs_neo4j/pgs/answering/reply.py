@@ -17,7 +17,7 @@ from pgs_neo4j.errors import (
     UsageError,
 )
 from pgs_neo4j.events import TextStreamed
-from pgs_neo4j.export.counts import EXTRACTIVE
+from pgs_neo4j.export.wording import EXTRACTIVE
 from pgs_neo4j.llm.calls.receipts import receipt_characters
 from pgs_neo4j.llm.protocol import LLM, is_free
 from pgs_neo4j.model import CheckedAbsence, Completion, GraphMapping, Prompt, Stated

@@ -22,8 +22,7 @@ from pgs_neo4j.model import (
     Sweep,
 )
 from pgs_neo4j.pgs.checking.comparing import sorted_reports
-from pgs_neo4j.text.gist import Rarity, gist, search_terms
-from pgs_neo4j.text.grouping import grouped
+from pgs_neo4j.text.gist import Rarity, gist, grouped, search_terms
 from pgs_neo4j.text.matching import Hit, SearchResult, SearchTerms
 
 MOST_SIGHTINGS = 5

@@ -30,7 +30,7 @@ from pgs_neo4j.pgs.sweeping.order import without_centroid
 from pgs_neo4j.search.lookup import look_up
 from pgs_neo4j.search.lookup_order import LookupOrder
 from pgs_neo4j.text.citations import qualify_aliases
-from pgs_neo4j.text.clean import clean_text
+from pgs_neo4j.text.prompt_text import clean_text
 from pgs_neo4j.text.shown import counted
 
 WAIT_S = 20.0  # for absences that are still looked for when all reports are there

@@ -13,8 +13,7 @@ from heapq import heapify, heappop, heappush
 
 from pgs_neo4j.model import ChasedFlag, Citation, Convergence, Finding, Flag, Report, Stated, Sweep
 from pgs_neo4j.text.claims.marking import remark, unmark
-from pgs_neo4j.text.gist import SPEAKS, Rarity, gist, named
-from pgs_neo4j.text.grouping import ROUNDING, grouped
+from pgs_neo4j.text.gist import ROUNDING, SPEAKS, Rarity, gist, grouped, named
 
 MOST_ANSWERS = 3
 MOST = 50  # convergences; neither people nor the synthesis would read more

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field, replace
 
 from pgs_neo4j.config import PGSConfig
 from pgs_neo4j.model import Generation
-from pgs_neo4j.text.shell_words import command_line
+from pgs_neo4j.text.commands import command_line
 
 PARTITIONING = (
     "min_community_size",

@@ -15,7 +15,7 @@ from pgs_neo4j.config import Algorithm
 from pgs_neo4j.database.queries import Row
 from pgs_neo4j.database.stored_data import MOST_COUNT, Count, check_stored, parse_stored
 from pgs_neo4j.model import Adjacent, Generation, GraphMapping, Origin, Partition, Unit
-from pgs_neo4j.text.shell_words import shell_word
+from pgs_neo4j.text.commands import shell_word
 
 Figure = Annotated[float, Field(allow_inf_nan=False)]
 

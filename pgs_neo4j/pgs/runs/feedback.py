@@ -12,7 +12,7 @@ from typing import TypedDict, cast, get_args
 from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.errors import BusyError, FeedbackError, UnknownRunError, UsageError
-from pgs_neo4j.graph.scores.ema import ALPHA, START
+from pgs_neo4j.graph.scores import ALPHA, START
 from pgs_neo4j.model import Answer, Citation, FeedbackResult, GraphMapping, Outcome
 from pgs_neo4j.pgs.runs import answers
 from pgs_neo4j.pgs.runs.runs import StoredRun, is_running

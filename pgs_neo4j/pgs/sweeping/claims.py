@@ -19,9 +19,9 @@ from pgs_neo4j.pgs.sweeping.order import SweepOrder
 from pgs_neo4j.text.claims.check import Known, find_doubts
 from pgs_neo4j.text.claims.marking import doubts_of, strike
 from pgs_neo4j.text.claims.sources import Material, Sources
-from pgs_neo4j.text.clean import clean_text
 from pgs_neo4j.text.invisible import is_plainly_visible
 from pgs_neo4j.text.normal_form import flatten, join
+from pgs_neo4j.text.prompt_text import clean_text
 
 # Shorter ones are names or words in scare quotes, not quotations.
 LEAST_CHARACTERS = 12

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
-from pgs_neo4j.text.shell_words import shell_word
+from pgs_neo4j.text.commands import shell_word
 from pgs_neo4j.text.tokens import BYTES_PER_TOKEN
 
 SURE_SHARE = 0.7  # of a pass; instructions, neighbors, margins, and relationships take the rest

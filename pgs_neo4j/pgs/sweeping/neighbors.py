@@ -11,9 +11,8 @@ from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.model import GraphMapping, Partition, PromptAnalogy, PromptNeighbor
 from pgs_neo4j.pgs.sweeping.pieces import one_line
-from pgs_neo4j.text.clean import clean_text
-from pgs_neo4j.text.cut import cut
 from pgs_neo4j.text.node_text import title_of
+from pgs_neo4j.text.prompt_text import clean_text, cut
 
 NEAREST = 5  # neighbors whose digest is complete, as many as published
 KEYWORDS = 10

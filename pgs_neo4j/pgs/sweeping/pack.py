@@ -14,7 +14,7 @@ import numpy as np
 
 from pgs_neo4j.errors import ConfigError
 from pgs_neo4j.graph.csr import Edges, IntArray, undirected
-from pgs_neo4j.graph.packing.bins import fill_bins
+from pgs_neo4j.graph.packing import fill_bins
 from pgs_neo4j.model import Node, PromptNode, Relationship
 from pgs_neo4j.pgs.sweeping.pieces import NodePiece, cut_node, halve_piece, show_link
 from pgs_neo4j.text.tokens import BYTES_PER_TOKEN, estimate

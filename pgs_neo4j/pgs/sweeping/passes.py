@@ -19,7 +19,7 @@ from pgs_neo4j.errors import (
     StoppedError,
 )
 from pgs_neo4j.events import PassFinished, ReplyRejected
-from pgs_neo4j.export.counts import EXTRACTIVE
+from pgs_neo4j.export.wording import EXTRACTIVE
 from pgs_neo4j.llm.calls.budget import Stop
 from pgs_neo4j.llm.calls.calls import explain_late_cut
 from pgs_neo4j.llm.calls.ledger import CallCost, Spent

@@ -9,8 +9,7 @@ from functools import lru_cache
 
 from pgs_neo4j.model import Node, PromptNode
 from pgs_neo4j.text.citations import defuse
-from pgs_neo4j.text.clean import clean_text
-from pgs_neo4j.text.cut import chunks, cut
+from pgs_neo4j.text.prompt_text import chunks, clean_text, cut
 from pgs_neo4j.text.tokens import BYTES_PER_TOKEN, estimate
 
 TITLE_SHARE = 0.25  # of a pass, at most; and the same for labels

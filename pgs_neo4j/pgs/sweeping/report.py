@@ -32,13 +32,12 @@ from pgs_neo4j.pgs.sweeping.order import SweepOrder
 from pgs_neo4j.pgs.sweeping.pack import Pass
 from pgs_neo4j.pgs.sweeping.short_report import FORM, SHORT_SYSTEM, Echoes, loose_sections
 from pgs_neo4j.pgs.sweeping.strict import marked_sentences
-from pgs_neo4j.text.aliases import GROUP
-from pgs_neo4j.text.citations import qualify_aliases, resolve
+from pgs_neo4j.text.citations import GROUP, qualify_aliases, resolve
 from pgs_neo4j.text.claims.check import Known
 from pgs_neo4j.text.claims.marking import mark
 from pgs_neo4j.text.claims.sources import Material
-from pgs_neo4j.text.clean import clean_text
 from pgs_neo4j.text.markdown import bullets, opened_section, paragraph, sections
+from pgs_neo4j.text.prompt_text import clean_text
 from pgs_neo4j.text.thinking import strip_thinking
 
 SYSTEM = """\

@@ -18,7 +18,7 @@ from hashlib import sha256
 from itertools import pairwise
 
 from pgs_neo4j.model import Prompt
-from pgs_neo4j.text.aliases import GROUP
+from pgs_neo4j.text.citations import GROUP
 from pgs_neo4j.text.markdown import is_heading
 
 SHORT_SYSTEM = (

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from pgs_neo4j.model import DoubtedSentence, Finding, Flag, Prompt, Report
 from pgs_neo4j.text.claims.marking import find_marked, strike, unmark
-from pgs_neo4j.text.clean import clean_text
+from pgs_neo4j.text.prompt_text import clean_text
 from pgs_neo4j.text.shown import one_line
 
 AGAIN = (

@@ -21,9 +21,8 @@ from pgs_neo4j.pgs.synthesis.sections import (
     shorten_report,
 )
 from pgs_neo4j.text.citations import resolve_qualified
-from pgs_neo4j.text.clean import clean_text
-from pgs_neo4j.text.cut import cut
 from pgs_neo4j.text.markdown import bullets, passage, sections
+from pgs_neo4j.text.prompt_text import clean_text, cut
 from pgs_neo4j.text.thinking import strip_thinking
 from pgs_neo4j.text.tokens import BYTES_PER_TOKEN, estimate
 

@@ -7,8 +7,7 @@ from dataclasses import dataclass, replace
 
 from pgs_neo4j.model import Citation, Finding, Partition, Report, Sweep
 from pgs_neo4j.text.citations import qualify_aliases
-from pgs_neo4j.text.clean import clean_text
-from pgs_neo4j.text.cut import cut
+from pgs_neo4j.text.prompt_text import clean_text, cut
 from pgs_neo4j.text.shown import unproven_note
 
 KEYWORDS = (120, 180)  # characters and bytes of a partition's keywords

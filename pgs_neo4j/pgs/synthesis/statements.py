@@ -15,15 +15,14 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 
-from pgs_neo4j.export.counts import EXTRACTIVE
+from pgs_neo4j.export.wording import EXTRACTIVE
 from pgs_neo4j.llm.calls.receipts import REQUEST
 from pgs_neo4j.llm.protocol import Named
 from pgs_neo4j.model import Citation, DoubtedSentence, Partition, Prompt, Sweep
 from pgs_neo4j.pgs.sweeping.short_report import Echoes
 from pgs_neo4j.pgs.sweeping.strict import AGAIN
 from pgs_neo4j.pgs.synthesis.prompt import SECTIONS
-from pgs_neo4j.text.aliases import GROUP
-from pgs_neo4j.text.citations import resolve_qualified
+from pgs_neo4j.text.citations import GROUP, resolve_qualified
 from pgs_neo4j.text.claims.check import Known, find_doubts
 from pgs_neo4j.text.claims.marking import (
     Doubting,

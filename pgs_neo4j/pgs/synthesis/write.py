@@ -16,7 +16,7 @@ from pgs_neo4j.errors import (
     UsageError,
 )
 from pgs_neo4j.events import TextStreamed
-from pgs_neo4j.export.counts import EXTRACTIVE
+from pgs_neo4j.export.wording import EXTRACTIVE
 from pgs_neo4j.llm.calls.budget import estimated_tokens
 from pgs_neo4j.llm.context import ModelContext
 from pgs_neo4j.llm.own_models import advise_other

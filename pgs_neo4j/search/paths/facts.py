@@ -14,12 +14,12 @@ from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.database.queries import Row
 from pgs_neo4j.database.search_indexes import SearchIndex
-from pgs_neo4j.graph.scores.fusion import scale
-from pgs_neo4j.graph.scores.triplets import (
+from pgs_neo4j.graph.scores import (
     NEUTRAL,
     end_distance,
     nearness,
     rank_importance,
+    scale,
     score_triplet,
 )
 from pgs_neo4j.model import FoundFact, GraphMapping

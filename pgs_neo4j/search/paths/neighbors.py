@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.database.queries import Row
-from pgs_neo4j.graph.scores.fusion import SPREADERS, best_first, scale
+from pgs_neo4j.graph.scores import SPREADERS, best_first, scale
 from pgs_neo4j.model import GraphMapping
 from pgs_neo4j.search.paths.text import scores_of
 from pgs_neo4j.search.paths.walk import Hits

@@ -37,9 +37,8 @@ from pgs_neo4j.search.text_index import KnownTexts, TextIndex, read_index
 from pgs_neo4j.text.node_text import searched_text
 from pgs_neo4j.text.ranking import rarity
 from pgs_neo4j.text.terms.postings import FULL, count_question
-from pgs_neo4j.text.terms.rescoring import Candidate, rescore
+from pgs_neo4j.text.terms.rescoring import Candidate, Tokens, read_tokens, rescore
 from pgs_neo4j.text.terms.spans import HashArray
-from pgs_neo4j.text.terms.text_tokens import Tokens, read_tokens
 
 CANDIDATES = 100
 """Nodes of a search that are scored again by their texts, unless more are wanted."""

@@ -23,8 +23,7 @@ from pgs_neo4j.search.paths.own_index import OwnIndex
 from pgs_neo4j.search.paths.walk import Hits
 from pgs_neo4j.search.paths.words import find_by_words
 from pgs_neo4j.text.normal_form import find_words
-from pgs_neo4j.text.stopwords import FUNCTION_WORDS
-from pgs_neo4j.text.words import STOP_WORDS, words
+from pgs_neo4j.text.words import FUNCTION_WORDS, STOP_WORDS, words
 
 MOST_WORDS = 200
 """Words of a question that are searched, so that a long one stays quick."""

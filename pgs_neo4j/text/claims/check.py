@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from itertools import chain, combinations, groupby, pairwise
 
-from pgs_neo4j.text.aliases import GROUP
+from pgs_neo4j.text.citations import GROUP
 from pgs_neo4j.text.claims.amounts import TIMES, states_factor
 from pgs_neo4j.text.claims.dates import Date, find_dates, same_date
 from pgs_neo4j.text.claims.names import Name, find_names

@@ -9,8 +9,8 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from pgs_neo4j.text.aliases import GROUP
-from pgs_neo4j.text.sentences.split import split_sentences
+from pgs_neo4j.text.citations import GROUP
+from pgs_neo4j.text.sentences import split_sentences
 
 _MARK = re.compile(r" ?\(in doubt: ([^()]*)\)")
 _ROUND = {ord("("): "[", ord(")"): "]"}  # a mark ends at its first parenthesis

@@ -9,10 +9,12 @@ dropped. If nothing is left of it, the first of the sentences that the record ci
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass, field, replace
+from unicodedata import decimal
 
 from pgs_neo4j.model.documents import (
     Chunk,
@@ -24,16 +26,17 @@ from pgs_neo4j.model.documents import (
     GroundedRelation,
     Spans,
 )
-from pgs_neo4j.text.extraction.fields import one_line
 from pgs_neo4j.text.extraction.names import entity_key, normalize_name
-from pgs_neo4j.text.extraction.numbers import keep_known_numbers, numbers_in
 from pgs_neo4j.text.extraction.places import FoldedText, roots_of
+from pgs_neo4j.text.extraction.records import one_line
 from pgs_neo4j.text.extraction.schema import OTHER, relation_name
+from pgs_neo4j.text.sentences import split_sentences
 
 MOST_SPANS = 200
 """Places of an entity in a chunk."""
-
 RELATED = "RELATED"
+_NUMBER = re.compile(r"\d+(?:[.,\u066b\u066c]\d+)*")
+_THOUSANDS = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?")
 
 
 def ground(extraction: Extraction, chunk: Chunk) -> GroundedExtraction:
@@ -284,3 +287,24 @@ def _is_inside(span: tuple[int, int], longest: Sequence[tuple[int, int]]) -> boo
     """Whether a span is part of a longer one; ``longest`` is ascending, without nested spans."""
     first, last = longest[bisect_right(longest, (span[0], 1 << 60)) - 1]
     return last >= span[1] and (first, last) != span
+
+
+def numbers_in(text: str) -> frozenset[str]:
+    """Return the numbers of a text, in one spelling for all digits and signs for thousands."""
+    return frozenset(map(_normalize, _NUMBER.findall(text)))
+
+
+def keep_known_numbers(said: str, known: Set[str]) -> str:
+    """Return a text without its sentences that have other numbers than those that are known."""
+    if numbers_in(said) <= known:
+        return said
+    sentences = (" ".join(said[one.start : one.end].split()) for one in split_sentences(said))
+    return " ".join(one for one in sentences if numbers_in(one) <= known)
+
+
+def _normalize(number: str) -> str:
+    plain = "".join(str(decimal(sign, sign)) for sign in number)
+    plain = plain.replace("\u066b", ".").replace("\u066c", ",")
+    if _THOUSANDS.fullmatch(plain):
+        plain = plain.replace(",", "")
+    return plain.lstrip("0") or "0"

@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 from itertools import takewhile
 
 from pgs_neo4j.model.documents import Chunk
-from pgs_neo4j.text.local_extraction.small_words import within_name
 from pgs_neo4j.text.local_extraction.tokens import (
     CAPITAL,
     DETERMINER,
@@ -26,6 +25,7 @@ from pgs_neo4j.text.local_extraction.tokens import (
     is_fragment,
     is_initial,
     plain_words,
+    within_name,
     word_of,
 )
 

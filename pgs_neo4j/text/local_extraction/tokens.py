@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import html
 import re
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
 from pgs_neo4j.text.matching import LONGEST_WORD, UNSPACED, root
-from pgs_neo4j.text.stopwords import FUNCTION_WORDS, KEYWORD_STOP_WORDS
+from pgs_neo4j.text.words import FUNCTION_WORDS, KEYWORD_STOP_WORDS
 
 # Kinds of words. A link is a small word that may stand inside a name (University of Oslo).
 STOP, DETERMINER, LINK, NUMBER, WORD, CAPITAL, NAME = range(7)
 """``CAPITAL``: only its first letter is one. ``NAME``: capitals, digits, or signs inside."""
-
 TOKEN = re.compile(r"([^\W_]+(?:[-\u2013'\u2019._&][^\W_]+)*(?:\+\+|\#(?!\w))?)")
 """Splits a sentence: words at the odd places, and what stands between them at the even ones."""
-
 _ADDRESS = re.compile(r"\b(?:https?|ftp)://[^\s<>\"')\]]+|\]\([^()\s]*\)|\]\[[^\]\n]{0,80}\]")
 _TAG = re.compile(r"</?[a-zA-Z][^<>]{0,200}>")
 _PARTS = re.compile(r"[-\u2013.&'\u2019]")
@@ -32,9 +31,24 @@ third wide
 """
 QUALIFIERS = frozenset(_QUALIFIERS.split())
 """Function words that begin names: New Mexico, Great Britain."""
-
 _DETERMINERS = frozenset(_BEFORE_NOUNS.split())
 _SHORT = frozenset(_FEW_LETTERS.split())
+_NOUNS = """
+academy agency alliance assembly association authority award bill board bureau campaign center
+centre coalition college commission committee conference congress convention corporation council
+court department federation foundation forum fund group initiative institute institution league
+ministry mission movement network office organisation organization panel partnership party prize
+program programme project secretariat service society summit treaty tribunal union
+"""
+_BODIES = frozenset(map(root, _NOUNS.split()))
+"""Keys of words after which a name may continue: Institute for Advanced Study."""
+_MONTHS = """
+January February March April May June July August September October November December
+"""
+MONTHS = tuple(_MONTHS.split())
+_DAYS = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday"
+_DATES = frozenset((*MONTHS, *_DAYS.split()))
+_CONTINUING = ("for", "on")
 
 
 class Word(NamedTuple):
@@ -106,3 +120,43 @@ def _parts(text: str) -> tuple[str, ...]:
     return tuple(
         piece for piece in pieces if len(piece) > 2 and word_of(piece).kind in (WORD, CAPITAL, NAME)
     )
+
+
+def within_name(word: Word, stretch: Sequence[Word], pieces: Sequence[str], place: int) -> Word:
+    """Return a small word as part of a name if the words beside it allow that.
+
+    ``stretch`` is what stands before it and is not divided from it by other small words. ``pieces``
+    are those of the sentence, as TOKEN splits it, and the word is at ``place`` of them.
+    """
+    text, _, key, _ = word
+    if text.isdecimal():
+        follows = stretch and stretch[-1].kind >= CAPITAL
+        return Word(text, NUMBER, key) if follows and pieces[place - 1] == " " else word
+    qualifies = key in QUALIFIERS and text[0].isupper()
+    if not qualifies and not (stretch and _joins(word, stretch)):
+        return word
+    following = pieces[place + 1 : place + 5]
+    if key in _CONTINUING and following[1:2] == ["the"]:
+        following = following[2:]
+    if len(following) < 2 or following[0] != " " or following[1] in _DATES:
+        return word
+    if word_of(following[1]).kind < CAPITAL:
+        return word
+    return Word(text, CAPITAL if qualifies else LINK, key)
+
+
+def _joins(word: Word, stretch: Sequence[Word]) -> bool:
+    """Whether a small word may join what follows to the name that stands before it.
+
+    "On" and "for" may follow a body, such as a council or a prize, and "and" a name that says what
+    its body is for. "The" may follow any of them.
+    """
+    last = stretch[-1]
+    if last.kind == LINK:
+        return word.kind == DETERMINER
+    if last.kind != CAPITAL:
+        return False
+    if word.key in _CONTINUING:
+        return last.key in _BODIES
+    kinds = {one.kind for one in stretch}
+    return word.key == "and" and LINK in kinds and any(one.key in _BODIES for one in stretch)

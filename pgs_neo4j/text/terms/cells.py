@@ -8,18 +8,22 @@ are zero.
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pgs_neo4j.text.packed import damaged, pack, unpack
+from pgs_neo4j.errors import StoredDataError
 from pgs_neo4j.text.terms.spans import TEXT_BITS, IntArray, run_starts
 
 TERM_BITS = 64 - TEXT_BITS
 _VERSION = 1
 WIDEST = 8  # bytes of a gap
+MOST_BYTES = 256 * 1024 * 1024
+"""Bytes of what is packed at once: more than the postings of a bucket, or the words of a
+partition, ever take, and less than what makes a server fail."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -123,3 +127,34 @@ def write_cell(
 def unused_bits(bits: int) -> int:
     """Return how many last bits of a term a cell leaves out."""
     return TERM_BITS - bits - 32
+
+
+def pack(plain: bytes) -> bytes:
+    """Return packed bytes."""
+    return zlib.compress(plain, 1)
+
+
+def unpack(data: object, most: int | None = None) -> bytes:
+    """Return what was packed, at most ``most`` bytes (unset: MOST_BYTES).
+
+    Raises StoredDataError for anything else.
+    """
+    most = MOST_BYTES if most is None else most
+    if not isinstance(data, bytes | bytearray):
+        raise damaged()
+    unpacking = zlib.decompressobj()
+    try:
+        plain = unpacking.decompress(data, most + 1)
+    except zlib.error:
+        raise damaged() from None
+    if len(plain) > most or not unpacking.eof or unpacking.unused_data:
+        raise damaged()
+    return plain
+
+
+def damaged() -> StoredDataError:
+    """Return the error for packed data that cannot be read."""
+    return StoredDataError(
+        "an index that pgs stored was changed by another program, or is damaged; make it again "
+        "with 'pgs partition --graph NAME --force', where NAME is its graph"
+    )

@@ -14,40 +14,35 @@ from functools import cache
 
 import numpy as np
 
-from pgs_neo4j.text.stopwords import KEYWORD_STOP_WORDS
-from pgs_neo4j.text.terms.characters import is_digit
-from pgs_neo4j.text.terms.holders import HASH_BITS, HolderCounts
 from pgs_neo4j.text.terms.spans import (
     HashArray,
     IntArray,
     WordSpans,
     hash_words,
+    is_digit,
     run_starts,
     split_words,
 )
 from pgs_neo4j.text.terms.vocabulary import NumberedWords, Vocabulary
+from pgs_neo4j.text.words import KEYWORD_STOP_WORDS
 
 TOP = 20
 """Keywords per partition, as published."""
-
 SHARED_BY = 0.5
 """A word among the best of more than this share of partitions is left out."""
-
 MIN_PARTITIONS = 4
 """With fewer partitions a shared word is still worth showing."""
-
 KEEP = 200
 """Words kept of a partition that is finished: room for the shared ones to be left out."""
-
 SPELLED = 400
 """Words of a partition that are spelled out in each batch of texts: the most frequent ones. A word
 that is in none of these is never among the best of the whole partition, but for odd cases."""
-
 SHORTEST, LONGEST = 3, 40
 """Letters and digits of a keyword."""
-
 NUMBER_BITS = 32
 NO_WORD = 0
+COUNTERS = 1 << 21
+HASH_BITS = 48  # of a word's hash, as keywords are counted
 
 
 @dataclass(slots=True)
@@ -196,3 +191,30 @@ def _shared(tops: list[list[str]]) -> set[str]:
         return set()
     among = Counter(word for best in tops for word in best)
     return {word for word, count in among.items() if count > SHARED_BY * len(tops)}
+
+
+class HolderCounts:
+    """How many texts hold a word."""
+
+    def __init__(self) -> None:
+        self._counts = np.zeros(COUNTERS, np.int64)
+
+    def add(self, hashes: HashArray, counts: IntArray) -> None:
+        """Add to the counts of words ``(k,)``.
+
+        ``hashes`` ``(k,)`` are the first ``HASH_BITS`` bits of whole ones.
+        """
+        np.add.at(self._counts, _counter_of(hashes), counts)
+
+    def of(self, words: Sequence[str]) -> Counter[str]:
+        """Return how many texts hold each word; of several runs of letters, the rarest counts."""
+        runs = split_words(words).runs
+        counts = self._counts[_counter_of(hash_words(runs) >> np.uint64(64 - HASH_BITS))]
+        holders: Counter[str] = Counter()
+        for place, count in zip(runs.texts.tolist(), counts.tolist(), strict=True):
+            holders[words[place]] = min(holders.get(words[place], count), count)
+        return holders
+
+
+def _counter_of(hashes: HashArray) -> IntArray:
+    return (hashes & np.uint64(COUNTERS - 1)).astype(np.int64)

@@ -20,7 +20,7 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from pgs_neo4j.text.packed import damaged, pack, unpack
+from pgs_neo4j.text.terms.cells import damaged, pack, unpack
 
 TERMS = 10
 """Terms of a partition."""

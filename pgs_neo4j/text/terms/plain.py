@@ -8,8 +8,7 @@ import re
 import numpy as np
 
 from pgs_neo4j.text.normal_form import normal_form
-from pgs_neo4j.text.terms.characters import LAST_ASCII
-from pgs_neo4j.text.terms.spans import IntArray, SplitTexts
+from pgs_neo4j.text.terms.spans import LAST_ASCII, IntArray, SplitTexts
 
 # Each begins with plain letters, for which a pattern is searched quickly.
 _ADDRESSES = tuple(

@@ -15,17 +15,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from itertools import pairwise
+from itertools import chain, pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pgs_neo4j.text.normal_form import joined_words, normal_form
-from pgs_neo4j.text.terms.batches import BATCH, batches
 from pgs_neo4j.text.terms.cells import TERM_BITS, unused_bits, write_cell
-from pgs_neo4j.text.terms.characters import BoolArray
 from pgs_neo4j.text.terms.spans import (
     TEXT_BITS,
+    BoolArray,
     HashArray,
     IntArray,
     SplitTexts,
@@ -35,8 +34,8 @@ from pgs_neo4j.text.terms.spans import (
     run_starts,
     sort_keys,
     split_words,
+    stem_ends,
 )
-from pgs_neo4j.text.terms.stems import stem_ends
 from pgs_neo4j.text.terms.vocabulary import NumberedWords, Vocabulary
 from pgs_neo4j.text.words import STOP_WORDS, stem
 
@@ -46,6 +45,7 @@ CELL = 8_000  # bytes of a cell before compression, on average; a question reads
 NO_TERM = 0
 IMPACTS = 1 << 18  # computed at once
 FULL = 255  # impact of a term that a text holds infinitely often
+BATCH = 1 << 20  # characters to split together
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -288,3 +288,39 @@ def _term_hashes(words: WordSpans) -> HashArray:
 @cache
 def _stop_words() -> HashArray:
     return hash_words(split_words(sorted(STOP_WORDS)).words)
+
+
+def batches(texts: Sequence[str]) -> Iterator[tuple[Sequence[str], IntArray]]:
+    """Yield pieces of texts and the places ``(k,)`` of their texts, ``BATCH`` characters at a time.
+
+    Only a longer text is cut, at a blank if possible.
+    """
+    pieces, places = texts, np.arange(len(texts))
+    lengths = np.fromiter(map(len, texts), np.int64, len(texts))
+    if lengths.max(initial=0) > BATCH:
+        parts = [list(_pieces(text)) for text in texts]
+        pieces, places = list(chain(*parts)), np.repeat(places, list(map(len, parts)))
+        lengths = np.fromiter(map(len, pieces), np.int64, len(pieces))
+    ends = np.cumsum(lengths)
+    start = 0
+    while start < len(pieces):
+        most = ends[start] - lengths[start] + BATCH
+        stop = max(start + 1, int(np.searchsorted(ends, most, side="right")))
+        stop = min(stop, start + (1 << TEXT_BITS))
+        yield pieces[start:stop], places[start:stop]
+        start = stop
+
+
+def is_cut(text: str) -> bool:
+    """Return whether a text is longer than a batch."""
+    return len(text) > BATCH
+
+
+def _pieces(text: str) -> Iterator[str]:
+    start = 0
+    while len(text) - start > BATCH:
+        blank = text.rfind(" ", start + BATCH // 2, start + BATCH)
+        end = blank if blank > 0 else start + BATCH
+        yield text[start:end]
+        start = end
+    yield text[start:]

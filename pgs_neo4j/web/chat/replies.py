@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from time import time
 
 from pgs_neo4j.errors import PGSError
-from pgs_neo4j.export import Document, counts, figures, wording
+from pgs_neo4j.export import Document, figures, wording
 from pgs_neo4j.export.markdown import source_lines
 from pgs_neo4j.export.written import inert_blocks
 from pgs_neo4j.model import Answer
+from pgs_neo4j.text.citations import Cited, name_of
 from pgs_neo4j.text.json_data import Json, plain_data
-from pgs_neo4j.text.mentions import Cited, name_of
 from pgs_neo4j.text.shown import counted, unproven_note
 from pgs_neo4j.web.chat.asking import ChatRun
 from pgs_neo4j.web.failures import Failure, chat_failure, failure_of, status_of
@@ -203,7 +203,7 @@ class MessageStream:
 
 
 def _text(answer: Answer) -> str:
-    return _inert(answer.text, quoted=counts.quotes_only(answer, synthesis=True))
+    return _inert(answer.text, quoted=wording.quotes_only(answer, synthesis=True))
 
 
 def _end(document: Document) -> str:

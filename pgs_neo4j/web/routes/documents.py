@@ -16,9 +16,8 @@ from pydantic import BaseModel, Field
 from pgs_neo4j.engine import check_graph_name
 from pgs_neo4j.errors import BudgetError, BusyError
 from pgs_neo4j.events import OnEvent
-from pgs_neo4j.model.deletion import Deletion
-from pgs_neo4j.model.ingest import DocumentDetails, IngestedDocument
-from pgs_neo4j.text.natural_order import document_key
+from pgs_neo4j.model.ingest import Deletion, DocumentDetails, IngestedDocument
+from pgs_neo4j.text.shown import document_key
 from pgs_neo4j.web.access.callers import Caller
 from pgs_neo4j.web.jobs import UNREAD, LiveJob, ServedJobEnd, ingest, upload_sources, within
 from pgs_neo4j.web.routes.operations import StartedJob, started

@@ -33,7 +33,7 @@ from pgs_neo4j.engine.doctor import Check
 from pgs_neo4j.errors import DatabaseUnavailableError, UsageError
 from pgs_neo4j.model import Answer, GraphMapping
 from pgs_neo4j.model.ingest import DocumentOutcome
-from pgs_neo4j.text.add_command import add_command
+from pgs_neo4j.text.commands import add_command
 from tests.fakes.commands import StandIn, ingested, on_one_line, outcomes, pgs
 from tests.thorough import tries
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from pgs_neo4j.cli.commands.entities import WAYS, list_lines, page_lines
 from pgs_neo4j.documents.entities import APART, LEADS, MERGED, STRAY
-from pgs_neo4j.model.entities import (
+from pgs_neo4j.model.browsing import (
     EntityChunk,
     EntityInfo,
     EntityName,

@@ -19,9 +19,9 @@ from pgs_neo4j.config import Settings
 from pgs_neo4j.documents.sources.opening import reopen_file
 from pgs_neo4j.llm.scripted import ScriptedLLM
 from pgs_neo4j.model import PlannedCalls
-from pgs_neo4j.model.deletion import Deletion, QuotingRun, TextHolder
 from pgs_neo4j.model.documents import DocumentSource, RecordColumns
 from pgs_neo4j.model.ingest import (
+    Deletion,
     DocumentChunk,
     DocumentDetails,
     DocumentOutcome,
@@ -30,6 +30,8 @@ from pgs_neo4j.model.ingest import (
     ExtractionForecast,
     IngestedDocument,
     IngestPlan,
+    QuotingRun,
+    TextHolder,
 )
 from tests.fakes.commands import StandIn, ingested, on_one_line, outcomes, pgs
 

@@ -11,7 +11,7 @@ from pgs_neo4j.cli.pages import partitions_page
 from pgs_neo4j.cli.pages.partitions_page import describe
 from pgs_neo4j.engine.catalog import StoredGraph
 from pgs_neo4j.errors import UsageError
-from pgs_neo4j.export.rows.generation import generation_rows
+from pgs_neo4j.export.generation_rows import generation_rows
 from pgs_neo4j.model import Drift, GraphMapping, Partition
 from pgs_neo4j.pgs.partitioning.result import Partitioning
 from tests.fakes.commands import StandIn, generation, pgs

@@ -13,7 +13,7 @@ from pgs_neo4j.cli.commands import ask
 from pgs_neo4j.cli.commands.ask import unpriced
 from pgs_neo4j.cli.pages import plan_page
 from pgs_neo4j.config.models_table import entries
-from pgs_neo4j.export.counts import EXTRACTIVE
+from pgs_neo4j.export.wording import EXTRACTIVE
 from pgs_neo4j.llm.extractive import ExtractiveLLM
 from pgs_neo4j.model import Plan, PlannedCalls, PlannedSweep, PlannedTotal, Route, Routing
 from tests.fakes.commands import StandIn, on_one_line, pgs

@@ -20,8 +20,13 @@ from pgs_neo4j.cli.pages.ingested import (
     notes,
 )
 from pgs_neo4j.model import PlannedCalls, Usage
-from pgs_neo4j.model.deletion import Deletion
-from pgs_neo4j.model.ingest import DivisionForecast, DocumentOutcome, DocumentState, IngestPlan
+from pgs_neo4j.model.ingest import (
+    Deletion,
+    DivisionForecast,
+    DocumentOutcome,
+    DocumentState,
+    IngestPlan,
+)
 from pgs_neo4j.text.json_data import json_text
 from tests.fakes.commands import ingested, on_one_line, outcomes
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from pgs_neo4j.cli.pages import partitions_page as page
 from pgs_neo4j.cli.pages.partitions_page import Bin
-from pgs_neo4j.export.rows.generation import quantiles
+from pgs_neo4j.export.generation_rows import quantiles
 from pgs_neo4j.model import Generation
 from tests.fakes.commands import generation
 from tests.thorough import tries

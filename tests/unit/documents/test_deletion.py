@@ -19,7 +19,7 @@ from pgs_neo4j.documents.publish.writer import Writer
 from pgs_neo4j.documents.stored import StoredDocument
 from pgs_neo4j.errors import DatabaseError
 from pgs_neo4j.events import Event, Progressed, StepStarted, ignore
-from pgs_neo4j.model.deletion import Deletion, QuotingRun, TextHolder
+from pgs_neo4j.model.ingest import Deletion, QuotingRun, TextHolder
 from pgs_neo4j.text.traces import Traces
 from tests.fakes.database import FakeDatabase, Row
 from tests.fakes.ingestion import stored_document

@@ -15,7 +15,7 @@ import pytest
 
 from pgs_neo4j.documents.read.limits import LEAST_MB, MOST_MB, cpu_seconds, memory_mb
 from pgs_neo4j.model.documents import DocumentText
-from pgs_neo4j.text.chunking import ChunkRules, ChunkStrategy, chunk_document, chunks, chunks_ending
+from pgs_neo4j.text.chunking import ChunkRules, ChunkStrategy, chunk_document, chunks_ending
 from tests.hostile_reading import DOCUMENTS, GROUPS
 
 MOST_GROWN_MB = 300
@@ -107,7 +107,7 @@ def test_limits_follow_the_size_of_a_file(kind: str) -> None:
 def test_a_text_of_more_sentences_than_its_size_can_have_is_refused(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(chunks, "MOST_SENTENCES", 100)
+    monkeypatch.setattr(chunking, "MOST_SENTENCES", 100)
     short, plain = (
         DocumentText(text="A.\n\n" * 101),
         DocumentText(text="It is so and stays. " * 200),

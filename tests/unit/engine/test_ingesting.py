@@ -23,7 +23,7 @@ from pgs_neo4j.llm.extractive import ExtractiveLLM
 from pgs_neo4j.llm.factory import Readers
 from pgs_neo4j.llm.protocol import LLM
 from pgs_neo4j.llm.scripted import ScriptedLLM
-from pgs_neo4j.model.deletion import Deletion
+from pgs_neo4j.model.ingest import Deletion
 from pgs_neo4j.pgs.partitioning.rows import definition_of
 from pgs_neo4j.search.indexes import WantedIndex
 from tests.documents import ApartResolver

@@ -12,7 +12,7 @@ from markdown_it import MarkdownIt
 
 from pgs_neo4j.export import Document, figures, to_html, to_json, to_markdown, to_notebook, written
 from pgs_neo4j.model import Citation, Crosscheck, Synthesis
-from pgs_neo4j.text.mentions import name_of
+from pgs_neo4j.text.citations import name_of
 from tests.unit.export.conftest import make_answer, make_document, parse
 from tests.unit.text.prose.test_headings import FAKES, ranks
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from pgs_neo4j.export import counts, figures, wording
+from pgs_neo4j.export import figures, wording
 from pgs_neo4j.model import (
     AbsenceStatus,
     ChasedFlag,
@@ -136,7 +136,7 @@ def test_checks_count_what_rests_on_nothing() -> None:
     assert figures.checks_line(whole) == (
         "0 findings; no unsupported finding, misquote, or invalid citation"
     )
-    assert counts.finding_count(answer) == 2
+    assert wording.finding_count(answer) == 2
 
 
 def test_figures_are_worded_for_people() -> None:

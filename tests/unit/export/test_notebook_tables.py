@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from pgs_neo4j.export import figures
-from pgs_neo4j.export.notebook.tables import MOST_ROWS
-from pgs_neo4j.export.rows.generation import generation_rows
-from pgs_neo4j.export.rows.plan import plan_rows, search_plan_rows, sweep_table
+from pgs_neo4j.export.generation_rows import generation_rows
+from pgs_neo4j.export.notebook import MOST_ROWS
+from pgs_neo4j.export.plan_rows import plan_rows, search_plan_rows, sweep_table
 from pgs_neo4j.model import (
     Coverage,
     Generation,

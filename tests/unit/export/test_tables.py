@@ -24,8 +24,7 @@ from pgs_neo4j.export import (
     to_csv,
     to_parquet,
 )
-from pgs_neo4j.export.tabular.columns import columns_of
-from pgs_neo4j.export.tabular.rows import ROWS, SourceRow
+from pgs_neo4j.export.tabular.rows import ROWS, SourceRow, columns_of
 from pgs_neo4j.model import Synthesis
 from pgs_neo4j.text.shown import plain
 from tests.unit.cli.test_cli_latest import info

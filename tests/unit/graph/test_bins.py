@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from pgs_neo4j.graph.csr import Edges, undirected
-from pgs_neo4j.graph.packing.bins import fill_bins, weight_inside
+from pgs_neo4j.graph.packing import fill_bins, weight_inside
 
 
 def alternating(count: int, bins: int) -> np.ndarray:

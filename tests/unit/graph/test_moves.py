@@ -8,7 +8,7 @@ import pytest
 from pgs_neo4j.graph.bounds import Limits
 from pgs_neo4j.graph.csr import Edges, IntArray, strengths, undirected
 from pgs_neo4j.graph.quality import modularity
-from pgs_neo4j.graph.refining.moves import Units, move_units
+from pgs_neo4j.graph.refine import Units, move_units
 from tests.unit.graph.conftest import clique_pairs, graph
 
 WIDE = Limits(min_nodes=2, max_nodes=100, max_tokens=1_000)

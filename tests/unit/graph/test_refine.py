@@ -8,7 +8,7 @@ from pgs_neo4j.graph.bounds import Limits, sizes_of
 from pgs_neo4j.graph.csr import Edges, IntArray, undirected
 from pgs_neo4j.graph.limits import apply_limits
 from pgs_neo4j.graph.quality import modularity
-from pgs_neo4j.graph.refining.refine import refine
+from pgs_neo4j.graph.refine import refine
 from tests.unit.graph.conftest import clique_pairs, graph
 
 NONE = np.empty(0, dtype=np.int64)

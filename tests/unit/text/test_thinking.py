@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pgs_neo4j.text.clean import clean_text
+from pgs_neo4j.text.prompt_text import clean_text
 from pgs_neo4j.text.thinking import MARKS, ThinkingFilter, strip_thinking
 
 DRAFT = "Let me draft.\n\n## Findings\n- WRONGDRAFT [n1]\n"

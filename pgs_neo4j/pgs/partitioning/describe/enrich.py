@@ -37,13 +37,11 @@ from pgs_neo4j.pgs.partitioning.order import BuildOrder, BuildTools
 from pgs_neo4j.pgs.partitioning.view import View
 from pgs_neo4j.search.space import Space
 from pgs_neo4j.text.node_text import shortened
-from pgs_neo4j.text.terms.batches import is_cut
-from pgs_neo4j.text.terms.characters import BoolArray
 from pgs_neo4j.text.terms.keywords import KeywordCounter
 from pgs_neo4j.text.terms.labels import Scored, list_terms
 from pgs_neo4j.text.terms.plain import marked_texts, plain_text
-from pgs_neo4j.text.terms.postings import TextBatch
-from pgs_neo4j.text.terms.spans import IntArray, split_words
+from pgs_neo4j.text.terms.postings import TextBatch, is_cut
+from pgs_neo4j.text.terms.spans import BoolArray, IntArray, split_words
 from pgs_neo4j.text.terms.vocabulary import Vocabulary
 
 SUMMARY_KEYWORDS = 5

@@ -22,7 +22,7 @@ from pgs_neo4j.errors import ConfigError, StoppedError
 from pgs_neo4j.llm.calls.calls import Calls
 from pgs_neo4j.llm.scripted import ScriptedLLM
 from pgs_neo4j.text.extraction.names import normalize_name
-from pgs_neo4j.text.variants.likeness import PresentName, present_name
+from pgs_neo4j.text.name_variants import PresentName, present_name
 
 BILL, WILLIAM = (
     ShownName("Bill Gates", "Person", ["He founded it."]),

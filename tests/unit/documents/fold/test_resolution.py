@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from pgs_neo4j.documents.fold.resolution import OwnResolver, Resolution, Resolver, resolve
 from pgs_neo4j.errors import ModelError
 from pgs_neo4j.text.extraction.names import normalize_name
-from pgs_neo4j.text.variants.likeness import PresentName, present_name
+from pgs_neo4j.text.name_variants import PresentName, present_name
 from tests.bench.variants import measure, plant
 
 

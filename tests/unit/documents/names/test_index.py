@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pgs_neo4j.documents.fold.resolution import MOST_BLOCKS, VariantResolver
 from pgs_neo4j.documents.names.index import IndexedName, name_row, placed_blocks
-from pgs_neo4j.text.variants.likeness import PresentName, present_name
+from pgs_neo4j.text.name_variants import PresentName, present_name
 
 
 class ManyBlocks(VariantResolver):

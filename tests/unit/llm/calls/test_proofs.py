@@ -6,7 +6,7 @@ import pytest
 
 from pgs_neo4j.llm.calls.proofs import Proofs, Receipts, Verdict
 from pgs_neo4j.llm.context import ModelContext
-from pgs_neo4j.text.token_floor import TextSize, measure
+from pgs_neo4j.text.tokens import TextSize, measure
 
 TEXT = "clay and slip met the kiln at dawn "
 SERVED = ModelContext(8_000, "server")

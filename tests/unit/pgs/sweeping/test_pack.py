@@ -16,8 +16,8 @@ from pgs_neo4j.pgs.sweeping.passes import order_passes
 from pgs_neo4j.pgs.sweeping.pieces import render_node
 from pgs_neo4j.pgs.synthesis import prompt
 from pgs_neo4j.text.citations import find_mentions
-from pgs_neo4j.text.clean import clean_text
 from pgs_neo4j.text.node_text import joined_text
+from pgs_neo4j.text.prompt_text import clean_text
 from pgs_neo4j.text.tokens import estimate
 from tests.thorough import tries
 

@@ -10,7 +10,7 @@ import pytest
 
 from pgs_neo4j.search.paths import own_index
 from pgs_neo4j.search.paths.own_index import PER_TEXT, RecentTokens
-from pgs_neo4j.text.terms.text_tokens import Tokens, read_tokens
+from pgs_neo4j.text.terms.rescoring import Tokens, read_tokens
 
 TEXTS = ["The co-operation of high glaciers", "", "maxRetries", "氷河が溶ける", "glaciers"] * 2
 COLUMNS = ("families", "terms", "texts", "common", "in_row")

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pgs_neo4j.model.documents import Sentence
+from pgs_neo4j.text.chunk_groups import SizedSentence, cut_sentence, size_bytes, sized
 from pgs_neo4j.text.chunking import ChunkRules
-from pgs_neo4j.text.chunking.measure import SizedSentence, cut_sentence, size_bytes, sized
 from pgs_neo4j.text.tokens import BYTES_PER_TOKEN
 
 TEXTS = st.text(st.sampled_from(list("ab .\n\u00e9\u5b57\U0001f600")), min_size=1, max_size=60)

@@ -15,7 +15,7 @@ from pgs_neo4j.model.documents import (
     GroundedExtraction,
 )
 from pgs_neo4j.text.chunking import chunk_document
-from pgs_neo4j.text.extraction.ground import ground
+from pgs_neo4j.text.extraction.ground import ground, keep_known_numbers, numbers_in
 from pgs_neo4j.text.extraction.names import normalize_name
 from pgs_neo4j.text.extraction.replies import parse_reply
 from tests.unit.text.conftest import chunk_of
@@ -158,8 +158,6 @@ def test_a_place_inside_a_longer_name_is_not_one_of_the_shorter() -> None:
 
 
 # Relations
-
-
 def test_a_relation_stands_between_entities_that_are_there() -> None:
     found = grounded(
         TEXT,
@@ -228,7 +226,6 @@ def test_equal_relations_are_one() -> None:
 
 
 # Numbers
-
 TRADE = "In 1850 the Tea Board began. It had 1,200 ships. Assam grew tea for it."
 
 
@@ -283,7 +280,6 @@ def test_a_sentence_stands_in_only_if_no_other_record_describes_the_entity() -> 
 
 
 # Any text
-
 WORDS = st.sampled_from(
     ["Ada", "met", "Éva", "in", "London", "字典", "C++", "x-ray", "\n", "stra\u00dfe"]
 )
@@ -326,3 +322,46 @@ def test_an_obedient_model_on_a_hostile_document_says_nothing_but_the_document()
     found = ground(parse_reply(reply).extraction, chunk_of(text))
     assert [one.name for one in found.entities] == ["Evil Corp"]
     assert found.dropped == {"not in the text": 1}
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        ("2,100,000", "2100000", True),
+        ("on 01.", "on 1", True),
+        ("\uff11\uff19\uff19\uff19", "1999", True),
+        ("the 1990s", "in 1990", True),
+        ("0", "000", True),
+        ("1,5", "1,5", True),
+        ("19", "1999", False),
+        ("1.5", "15", False),
+        ("1,5", "15", False),
+        ("x", "1", False),
+    ],
+)
+def test_a_number_is_the_same_in_other_spellings(one: str, other: str, same: bool) -> None:
+    assert (numbers_in(one) == numbers_in(other)) is same
+    assert numbers_in(other)
+
+
+@pytest.mark.parametrize(
+    ("said", "kept"),
+    [
+        ("It began in 1850.", "It began in 1850."),
+        ("It began in 1851.", ""),
+        (
+            "It began in 1851. It grows tea. It has 1,850 ships.",
+            "It grows tea. It has 1,850 ships.",
+        ),
+        ("", ""),
+    ],
+)
+def test_sentences_with_other_numbers_are_left_out(said: str, kept: str) -> None:
+    assert keep_known_numbers(said, numbers_in("In 1850 there were 7.")) == kept
+
+
+@given(st.text(max_size=60), st.text(max_size=60))
+def test_no_other_number_is_ever_kept(said: str, source: str) -> None:
+    known = numbers_in(source)
+    assert numbers_in(keep_known_numbers(said, known)) <= known
+    assert keep_known_numbers(said, numbers_in(said)) == said

@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pgs_neo4j.text.stopwords import KEYWORD_STOP_WORDS
 from pgs_neo4j.text.terms import keywords as module
-from pgs_neo4j.text.terms.keywords import KeywordCounter
+from pgs_neo4j.text.terms.keywords import KEEP, HolderCounts, KeywordCounter
 from pgs_neo4j.text.terms.plain import marked_texts, plain_text
 from pgs_neo4j.text.terms.spans import split_words
 from pgs_neo4j.text.terms.vocabulary import Vocabulary
+from pgs_neo4j.text.words import KEYWORD_STOP_WORDS
 
 WORD = re.compile(r"(?<![^\W_])[^\W\d_][^\W_]{2,39}(?![^\W_])")
 
@@ -133,3 +133,29 @@ def test_a_text_that_is_not_marked_is_plain(texts: list[str]) -> None:
     marked = set(marked_texts(split_words(texts)).tolist())
     for place, text in enumerate(texts):
         assert place in marked or plain_text(text) is text
+
+
+def holders(*texts: tuple[int, str]) -> HolderCounts:
+    """Who holds which words in texts of partitions, all of which are finished."""
+    counter = KeywordCounter()
+    runs = Vocabulary().number(split_words([text for _, text in texts]).runs)
+    counter.count(runs, np.array([partition for partition, _ in texts]))
+    for partition in counter.unfinished:
+        counter.finish(partition)
+    return counter.holders
+
+
+def test_a_word_counts_once_per_text_of_all_partitions() -> None:
+    found = holders((1, "glacier glacier ice"), (1, "Glacier"), (2, "the glacier court"))
+    expected = {"glacier": 3, "ice": 1, "court": 1, "absent": 0}
+    assert found.of(["glacier", "ice", "court", "absent"]) == expected
+
+
+def test_words_that_no_partition_keeps_are_counted() -> None:
+    often = " ".join(f"w{number}x" for number in range(KEEP))
+    assert holders((1, often), (1, f"{often} seldom")).of(["seldom"]) == {"seldom": 1}
+
+
+def test_nothing_is_held_without_texts_or_words() -> None:
+    assert HolderCounts().of([]) == {}
+    assert HolderCounts().of(["word", "語"]) == {"word": 0, "語": 0}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pgs_neo4j.errors import StoredDataError
-from pgs_neo4j.text.terms import batches
+from pgs_neo4j.text.terms import postings as batches
 from pgs_neo4j.text.terms.cells import bucket_of, read_cell
 from pgs_neo4j.text.terms.postings import FULL, K1, B, Segment, SegmentBuilder, terms_of
 

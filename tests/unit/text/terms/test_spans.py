@@ -5,11 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pgs_neo4j.text.terms import batches as batching
+from pgs_neo4j.text.terms import postings as batching
 from pgs_neo4j.text.terms import spans
-from pgs_neo4j.text.terms.batches import batches
-from pgs_neo4j.text.terms.spans import hash_words, split_words
-from pgs_neo4j.text.terms.stems import stem_ends
+from pgs_neo4j.text.terms.postings import batches
+from pgs_neo4j.text.terms.spans import hash_words, split_words, stem_ends
 from pgs_neo4j.text.words import stem, words
 
 TEXTS = [

@@ -24,7 +24,7 @@ from pgs_neo4j.pgs.partitioning.describe.enrich import (
 from pgs_neo4j.pgs.partitioning.describe.indexing import MemberText, SegmentWriter
 from pgs_neo4j.pgs.partitioning.membership import Membership
 from pgs_neo4j.search.space import Space
-from pgs_neo4j.text.terms import batches
+from pgs_neo4j.text.terms import postings
 from pgs_neo4j.text.terms.keywords import KeywordCounter
 from tests.fakes.database import FakeDatabase
 from tests.fakes.embedders import ScriptedEmbedder
@@ -152,7 +152,7 @@ async def read(space: Space) -> tuple[dict[int, PartitionTexts], KeywordCounter]
 async def test_centroids_are_means_of_what_the_embedder_returns(
     monkeypatch: pytest.MonkeyPatch, size: int
 ) -> None:
-    monkeypatch.setattr(batches, "BATCH", size)
+    monkeypatch.setattr(postings, "BATCH", size)
     embedder = HashingEmbedder()
     seen, _ = await read(Space("texts", embedder))
     for number, texts in seen.items():

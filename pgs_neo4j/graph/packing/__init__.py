@@ -1,1 +1,0 @@
-"""Divides the nodes of a partition among prompts of limited size."""

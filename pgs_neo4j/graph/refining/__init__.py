@@ -1,1 +1,0 @@
-"""Moves nodes between partitions where that gains modularity."""

@@ -1,1 +1,0 @@
-"""Arithmetic of retrieval: scores of paths, triplets, feedback, and pairs."""

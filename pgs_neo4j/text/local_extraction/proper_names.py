@@ -1,0 +1,98 @@
+"""Finds what of a text is written with capitals, without counting its words."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+from pgs_neo4j.model.documents import Chunk
+from pgs_neo4j.text.extraction.names import name_fault, normalize_name
+from pgs_neo4j.text.local_extraction.candidates import Candidate, count_candidates
+from pgs_neo4j.text.local_extraction.ranks import best_terms
+from pgs_neo4j.text.local_extraction.tokens import (
+    CAPITAL,
+    LINK,
+    NAME,
+    NUMBER,
+    TOKEN,
+    Word,
+    plain_words,
+    word_of,
+)
+
+MOST_TERMS, MOST_MISSED = 80, 30
+"""Terms of a chunk that are looked at, and names that are told."""
+
+
+def missed_names(chunks: Sequence[Chunk], found: Iterable[str]) -> list[str]:
+    """Return proper names of some chunks that no found name contains, or is contained in.
+
+    Scripts without capitals have none, so nothing of theirs is missed. Only a chunk with capitals
+    outside of found names has its terms counted, which takes as long as all else of an extraction.
+    """
+    known = [f"_{key}_" for key in map(normalize_name, found) if key]
+    missed: dict[str, str] = {}
+    for chunk in chunks:
+        if all(_holds(known, run) for run in capital_runs(chunk)):
+            continue
+        for one in best_terms(count_candidates(chunk), MOST_TERMS):
+            key = f"_{normalize_name(one.name)}_"
+            if _holds(known, one.name) or any(other in key for other in known):
+                known.append(key)
+            elif one.mostly_proper and _is_name(one) and not any(key in other for other in missed):
+                missed[key] = one.name
+    return list(missed.values())[:MOST_MISSED]
+
+
+def _holds(known: Iterable[str], name: str) -> bool:
+    key = f"_{normalize_name(name)}_"
+    return any(key in other for other in known)
+
+
+def _is_name(one: Candidate) -> bool:
+    return not one.part and name_fault(one.name) is None
+
+
+_PLAIN = re.compile(r"\w[a-z ,;:\n'-]*[.!?]?\s*")
+"""A sentence that has no capital but its first letter, and no digit or sign: most are such."""
+
+
+def capital_runs(chunk: Chunk) -> Iterator[str]:
+    """Yield each longest row of words with capitals, with the small words and numbers inside.
+
+    Every proper name of the chunk stands inside of one, or is made of some and of small words
+    between them. A capital that only begins a sentence makes none.
+    """
+    for sentence in chunk.sentences:
+        raw = chunk.text[sentence.start : sentence.end]
+        if sentence.kind != "rule" and not _PLAIN.fullmatch(raw):
+            yield from _runs(plain_words(raw))
+
+
+def _runs(text: str) -> Iterator[str]:
+    pieces = TOKEN.split(text)
+    run: list[Word] = []
+    initial = True
+    for place in range(1, len(pieces), 2):
+        word = word_of(pieces[place])
+        between = pieces[place - 1]
+        if run and between != " " and between.strip(" \n\t"):
+            yield from _told(run, initial=initial)
+            run, initial = [], False
+        if (
+            word.kind >= CAPITAL
+            or (run and word.kind in (LINK, NUMBER))
+            or (word.text == "I" and run)
+        ):
+            run.append(word)
+        else:
+            yield from _told(run, initial=initial)
+            run, initial = [], False
+    yield from _told(run, initial=initial)
+
+
+def _told(run: list[Word], *, initial: bool) -> Iterator[str]:
+    while run and run[-1].kind == LINK:
+        run.pop()
+    if len(run) > 1 or (run and (run[0].kind == NAME or not initial)):
+        yield " ".join(word.text for word in run)

@@ -1,0 +1,389 @@
+"""What of a reply is Markdown: a small grammar that leaves quoted text alone.
+
+A model writes headings, lists, tables, bold words, and code, and it quotes a graph in between. The
+graph's text must look as it is in the graph, so few marks have a meaning, and only where a writer
+of prose would put them. All else is text: links, images, HTML, entities, backslashes, underscores,
+and whatever stands in quotation marks. Reading takes time in proportion to the text.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+from pgs_neo4j.text.citations import Cited, pieces
+
+COLUMNS = 40  # of a table; wider ones are text
+DEPTH = 5  # of lists in lists; deeper entries stay on the last level
+_HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(\S.*)")
+_RULE = re.compile(r" {0,3}(?:(?:-[ \t]*){3,}|(?:\*[ \t]*){3,}|(?:_[ \t]*){3,})")
+_FENCE = re.compile(r"(`{3,}|~{3,})[ \t]*([\w+.-]*)")
+_ENTRY = re.compile(r"([ \t]*)(?:[-*+•]|(\d{1,2})[.)])[ \t]+(\S.*)")
+_QUOTATION = re.compile(r" {0,3}> (.*)")
+_MARKED = re.compile(r"\|?:?-+:?(?:\|:?-+:?)*\|?")  # the line below a table's head
+_WRAPPED = {"md", "markdown"}
+LONGEST_QUOTE = 600  # characters; a lone mark in a long text quotes nothing
+_MARKS = re.compile(r'`+|\*+|“|"')
+_OPENS = "([{\"'“\u2018«/:-\u2010\u2013\u2014"  # may stand right before bold words and quotations
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """A line after ``#``; ``level`` counts them."""
+
+    level: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Paragraph:
+    """Lines without an empty one between them, joined."""
+
+    text: str
+    quotation: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ListItem:
+    """An entry of a list, ``depth`` levels inside; ``number`` is None for a bullet."""
+
+    depth: int
+    number: int | None
+    paragraphs: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """Entries that follow each other, those of inner lists among them."""
+
+    entries: tuple[ListItem, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Preformatted:
+    """Text between fences, line by line."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Rows of cells, the head first; ``right`` says which columns hold figures."""
+
+    rows: tuple[tuple[str, ...], ...]
+    right: tuple[bool, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A line across."""
+
+
+Block = Heading | Paragraph | Listing | Preformatted | Table | Rule
+
+
+@dataclass(slots=True)
+class _Reader:
+    """The blocks so far, and the list that is open with its indents."""
+
+    blocks: list[Block] = field(default_factory=list)
+    entries: list[ListItem] = field(default_factory=list)
+    indents: list[int] = field(default_factory=list)
+    lines: list[str] = field(default_factory=list)  # of the open paragraph
+    gap: bool = False  # an empty line came last
+
+    def end_paragraph(self) -> None:
+        """Turn the open lines into a paragraph."""
+        if self.lines:
+            self.blocks.append(Paragraph(" ".join(self.lines)))
+            self.lines = []
+
+    def end_list(self) -> None:
+        """Turn the open entries into a list."""
+        if self.entries:
+            self.blocks.append(Listing(tuple(self.entries)))
+            self.entries, self.indents = [], []
+
+    def add(self, block: Block) -> None:
+        """Add a block after all that is open."""
+        self.end_paragraph()
+        self.end_list()
+        self.blocks.append(block)
+
+
+def read_blocks(text: str) -> tuple[Block, ...]:
+    """Read the blocks of a text, in order."""
+    lines = _unwrapped(text.splitlines())
+    ends = _fence_ends(lines)
+    reader = _Reader()
+    number = 0
+    while number < len(lines):
+        if number in ends:
+            reader.add(Preformatted("\n".join(lines[number + 1 : ends[number]])))
+            number = ends[number] + 1
+        elif (rows := _table_end(lines, number)) > number:
+            reader.add(_table(lines[number:rows]))
+            number = rows
+        else:
+            _read_line(reader, lines[number])
+            number += 1
+    reader.end_paragraph()
+    reader.end_list()
+    return tuple(reader.blocks)
+
+
+def _read_line(reader: _Reader, line: str) -> None:
+    text = " ".join(line.split())
+    if not text:
+        reader.gap = True
+        reader.end_paragraph()
+        return
+    gap, reader.gap = reader.gap, False
+    if heading := _HEADING.fullmatch(line):
+        reader.add(Heading(len(heading[1]), text.lstrip("#").strip()))
+    elif _RULE.fullmatch(line):
+        reader.add(Rule())
+    elif entry := _ENTRY.fullmatch(line):
+        reader.end_paragraph()
+        _enter(reader, entry)
+    elif quotation := _QUOTATION.fullmatch(line):
+        _quote(reader, " ".join(quotation[1].split()))
+    elif reader.entries and (not gap or line[0].isspace()):
+        _continue_entry(reader, text, new=gap)
+    else:
+        reader.end_list()
+        reader.lines.append(text)
+
+
+def _enter(reader: _Reader, entry: re.Match[str]) -> None:
+    """Add an entry; it is inside of the last one that is indented less."""
+    indent = len(entry[1].expandtabs(4))
+    while reader.indents and reader.indents[-1] > indent:
+        reader.indents.pop()
+    if not reader.indents or reader.indents[-1] < indent:
+        reader.indents.append(indent)
+    depth = min(len(reader.indents) - 1, DEPTH)
+    number = int(entry[2]) if entry[2] else None
+    reader.entries.append(ListItem(depth, number, (" ".join(entry[3].split()),)))
+
+
+def _continue_entry(reader: _Reader, text: str, *, new: bool) -> None:
+    last = reader.entries[-1]
+    *before, end = last.paragraphs
+    paragraphs = (*last.paragraphs, text) if new else (*before, f"{end} {text}")
+    reader.entries[-1] = replace(last, paragraphs=paragraphs)
+
+
+def _quote(reader: _Reader, text: str) -> None:
+    last = reader.blocks[-1] if reader.blocks and not reader.lines and not reader.entries else None
+    if isinstance(last, Paragraph) and last.quotation:
+        reader.blocks[-1] = Paragraph(f"{last.text} {text}".strip(), quotation=True)
+    else:
+        reader.add(Paragraph(text, quotation=True))
+
+
+def _unwrapped(lines: list[str]) -> list[str]:
+    """Return the lines of a reply without the fence that some models put around all of it."""
+    full = [place for place, line in enumerate(lines) if line.strip()]
+    if len(full) < 2:
+        return lines
+    first, last = (_FENCE.fullmatch(lines[full[place]].strip()) for place in (0, -1))
+    if first and last and first[2].lower() in _WRAPPED and last[1] == first[1] and not last[2]:
+        return lines[full[0] + 1 : full[-1]]
+    return lines
+
+
+def _fence_ends(lines: Sequence[str]) -> dict[int, int]:
+    """Return the line that closes each fence, by the line that opens it.
+
+    A fence that nothing closes is text, so that it cannot take in the rest of an answer.
+    """
+    fences = [
+        (n, match) for n, line in enumerate(lines) if (match := _FENCE.fullmatch(line.strip()))
+    ]
+    later: dict[str, list[tuple[int, int]]] = {"`": [], "~": []}
+    for number, match in reversed(fences):
+        if not match[2]:
+            later[match[1][0]].append((number, len(match[1])))
+    ends: dict[int, int] = {}
+    done = -1
+    for number, match in fences:
+        closing = later[match[1][0]]
+        while closing and closing[-1][0] <= max(number, done):
+            closing.pop()
+        if number > done and closing and closing[-1][1] >= len(match[1]):
+            done = ends[number] = closing[-1][0]
+    return ends
+
+
+def _table_end(lines: Sequence[str], number: int) -> int:
+    """Return the line after a table that begins here, or this line."""
+    if number + 1 >= len(lines) or "|" not in lines[number] or "|" not in lines[number + 1]:
+        return number
+    marked = _MARKED.fullmatch("".join(lines[number + 1].split()))
+    if not marked or len(_cells(lines[number])) > COLUMNS:
+        return number
+    end = number + 2
+    while end < len(lines) and "|" in lines[end]:
+        end += 1
+    return end
+
+
+def _table(lines: Sequence[str]) -> Table:
+    head, marks, *body = (_cells(line) for line in lines)
+    width = len(head)
+    right = tuple(mark.endswith(":") and not mark.startswith(":") for mark in marks)
+    rows = tuple(tuple(_padded(row, width)) for row in (head, *body))
+    return Table(rows, (*right, *(False,) * width)[:width])
+
+
+def _cells(line: str) -> list[str]:
+    inside = line.strip().removeprefix("|").removesuffix("|")
+    return [" ".join(cell.split()) for cell in inside.split("|")]
+
+
+def _padded(row: Iterable[str], width: int) -> Iterator[str]:
+    cells = list(row)
+    return iter([*cells, *[""] * width][:width])
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """Text to show as it is."""
+
+    text: str
+    bold: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Code:
+    """Text between backticks."""
+
+    text: str
+    bold: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Cites:
+    """A group of aliases with its brackets."""
+
+    group: tuple[Cited, ...]
+    bold: bool = False
+
+
+Inline = Words | Code | Cites
+
+
+@dataclass(frozen=True, slots=True)
+class _Mark:
+    """A place between two stretches: from here on it is bold, code, or neither."""
+
+    start: int
+    end: int
+    code: bool
+    bold: bool
+
+
+def read_inline(text: str, partition: int = 0, *, quoted: bool = False) -> list[Inline]:
+    """Split a line into its parts, without the marks of Markdown.
+
+    Aliases without a partition belong to ``partition``. All of a ``quoted`` text is from the graph,
+    so it has citations and no marks.
+    """
+    parts: list[Inline] = []
+    begin, code, bold = 0, False, False
+    marks = [] if quoted else _marks(text)
+    for mark in (*marks, _Mark(len(text), len(text), False, False)):
+        for piece in pieces(text[begin : mark.start], partition):
+            if not isinstance(piece, str):
+                parts.append(Cites(piece, bold))
+            elif code and piece.strip():
+                parts.append(Code(piece, bold))
+            elif not code:
+                parts.append(Words(piece, bold))
+        begin, code, bold = mark.end, mark.code, mark.bold
+    return parts
+
+
+def _marks(text: str) -> list[_Mark]:
+    """Return the marks that have a meaning, in order."""
+    if not _MARKS.search(text):
+        return []
+    spans, stars = _spans_and_stars(text)
+    bold = list(_bold(text, stars))
+    edges: list[tuple[int, int, str]] = [(start, end, "code") for start, end in spans]
+    edges += [(start, start + 2, "on" if even else "off") for start, even in bold]
+    marks: list[_Mark] = []
+    is_bold = False
+    for start, end, kind in sorted(edges):
+        if kind == "code":
+            ticks = len(text[start:end]) - len(text[start:end].lstrip("`"))
+            marks.append(_Mark(start, start + ticks, True, is_bold))
+            marks.append(_Mark(end - ticks, end, False, is_bold))
+        else:
+            is_bold = kind == "on"
+            marks.append(_Mark(start, end, False, is_bold))
+    return marks
+
+
+def _spans_and_stars(text: str) -> tuple[list[tuple[int, int]], list[int]]:
+    """Return code spans, and the places of ``**`` outside of code and quotations."""
+    runs = list(_MARKS.finditer(text))
+    ticks: dict[int, list[int]] = defaultdict(list)
+    for run in runs:
+        if run[0][0] == "`":
+            ticks[len(run[0])].append(run.start())
+    spans: list[tuple[int, int]] = []
+    stars: list[int] = []
+    done = 0
+    for run in runs:
+        start, mark = run.start(), run[0]
+        if start < done:
+            continue
+        if mark[0] == "`":
+            places = ticks[len(mark)]
+            after = bisect_right(places, start)
+            if after < len(places):
+                done = places[after] + len(mark)
+                spans.append((start, done))
+        elif mark == "**":
+            stars.append(start)
+        elif mark[0] != "*":
+            done = _quotation_end(text, start)
+    return spans, stars
+
+
+def _quotation_end(text: str, start: int) -> int:
+    """Return the end of the quotation that starts here, else the end of its mark."""
+    closing = "”" if text[start] == "“" else '"'
+    end = text.find(closing, start + 1, start + LONGEST_QUOTE) + 1
+    if not end or (closing == '"' and not (_opens(text, start, start + 1) and _closes(text, end))):
+        return start + 1
+    return end
+
+
+def _bold(text: str, stars: list[int]) -> Iterator[tuple[int, bool]]:
+    """Yield the marks of bold text in pairs, with true for the first of each."""
+    opened: int | None = None
+    for start in stars:
+        ends = opened is not None and start > opened + 2 and not text[start - 1].isspace()
+        if ends and opened is not None and _closes(text, start + 2):
+            yield opened, True
+            yield start, False
+            opened = None
+        elif _opens(text, start, start + 2):
+            opened = start
+
+
+def _opens(text: str, start: int, end: int) -> bool:
+    """Whether a mark stands at the beginning of a word."""
+    before = text[start - 1] if start else " "
+    return (before.isspace() or before in _OPENS) and end < len(text) and not text[end].isspace()
+
+
+def _closes(text: str, end: int) -> bool:
+    """Whether a mark that ends here stands at the end of a word."""
+    return end >= len(text) or not (text[end].isalnum() or text[end] == "_")

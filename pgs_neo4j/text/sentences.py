@@ -1,0 +1,293 @@
+"""Sentences of any text, with their places: prose, headings, lists, tables, and code."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice
+from typing import Literal, NamedTuple
+
+from pgs_neo4j.model.documents import Sentence, SentenceKind
+
+__all__ = ["split_sentences"]
+CODE_BLOCK = 800
+"""Characters of code that count as one sentence; a blank line ends it as well."""
+_UNDERLINES = {"=": 1, "-": 2, "~": 3, "^": 4, '"': 4, "'": 4, "*": 1, "+": 3, "#": 1}
+_GRID = ("+-", "+=")  # begins the line between two rows of a grid, which may have several lines
+_Start = tuple[int, SentenceKind, bool, int]
+"""Where a sentence begins, its kind, whether it opens a block, and its level."""
+LONGEST = 1200
+"""Characters of a sentence. More is a table, a dump, or a line of data, and it is cut."""
+_CLOSING = "\"'\u2019\u201d»)\\]*_`"
+_OPENING = "\"'\u201c\u2018«(\\[*_`¿¡"
+# Stops of Arabic, Devanagari, Armenian, Ethiopic, and Khmer stand before blanks, as ours do.
+_STOPS = ".!?…\u061f\u06d4\u0964\u0965\u0589\u1362\u17d4"
+_WIDE_STOPS = "\u3002\uff01\uff1f\uff61"
+_WIDE_CLOSING = "\u300d\u300f\uff09\u3011\u3009\u300b\u201d\u2019\"')"
+_END = re.compile(
+    rf"(?<=[{_STOPS}])[{_CLOSING}]{{0,4}}\s+(?=[{_OPENING}]{{0,3}}[^\W_a-z])"
+    rf"|(?<=[{_WIDE_STOPS}])[{_WIDE_CLOSING}]{{0,3}}\s*(?=[^\s{_WIDE_STOPS}{_WIDE_CLOSING}])"
+)
+_ABBREVIATION = re.compile(
+    r"(?:\b(?:e\.g|i\.e|cf|vs|etc|al|fig|figs|eq|eqs|sec|no|nos|dr|mr|mrs|ms|prof|st|approx|resp"
+    r"|ca|vol|ed|eds|pp|inc|ref|refs|jr|sr|co|corp|ltd|mt|gen|col|sgt|capt|lt|rev|hon|gov|sen|rep"
+    r"|dept|univ|bros|viz|est)|\b[A-Z])\.$",
+    re.IGNORECASE,
+)
+_MARKER = re.compile(r"\s{0,80}\d{1,3}[.)]\s")  # of a numbered item
+_BREAKS = (re.compile(r"\n(?=\S)"), re.compile(r"\s(?=\S)"))
+_TRIED = 128  # places of a cut that are compared
+_AHEAD = 16  # characters after a place that decide whether a cut is made there
+LineKind = Literal["blank", "prose", "opener", "heading", "row", "code", "rule"]
+"""``opener``: prose that begins a list item, a field, or a quotation."""
+LONGEST_HEADING = 100
+LOOK = 2000  # characters of a line that decide what it is
+TABS = 2  # of a line that is a row of a table
+HEADING = re.compile(r"\s*(#{1,6})\s")
+_BULLET = re.compile(r"(?:[-*+•]|\d{1,3}[.)]|>)\s")
+_FIELD = re.compile(r"[@:]\w+[^:]{0,60}:\s*")
+_ENTRY = re.compile(r"[*`]{0,2}\w[\w*.]{0,40}(?:\(\))?[*`]{0,2}\s+-{1,2}\s")
+_PROMPT = re.compile(r">>>|\.\.\.(?:\s|$)|\$ |In \[\d+\]|Traceback \(")
+_STATEMENTS = ("def ", "class ", "import ", "return ", "raise ", "print(")
+_FROM = re.compile(r"from \w[\w.]* import ")
+_ASSIGNMENT = re.compile(r"\s*[\w.\[\]'\", ]{1,60} = \S")
+_CALL = re.compile(r"[\w.]+\([^)]*\)")
+_TAG = re.compile(r"<[/\w][^>]*>")
+_WORD = re.compile(r"[^\W_]")
+_FEEDS = re.compile(r"\n+")
+_FENCES = ("```", "~~~")
+
+
+def split_sentences(text: str) -> Iterator[Sentence]:
+    """Yield the sentences of a text in order, without gap or overlap.
+
+    Blank lines belong to the sentence before them. Only ``\\n`` is a line break.
+    """
+    starts = _starts(text)
+    first = next(starts, None)
+    if first is None:
+        if text:
+            yield Sentence(0, len(text), "rule")
+        return
+    begin, kind, opens, level = 0, *first[1:]
+    for start in starts:
+        yield Sentence(begin, start[0], kind, opens, level)
+        begin, kind, opens, level = start
+    yield Sentence(begin, len(text), kind, opens, level)
+
+
+def _starts(text: str) -> Iterator[_Start]:
+    paragraph: list[Line] = []
+    block = 0
+    grid = False
+    for before, line in _titled_lines(text):
+        if line.kind == "prose" and paragraph:
+            paragraph.append(line)
+            continue
+        yield from _paragraph_starts(text, paragraph)
+        paragraph = []
+        if line.kind in ("prose", "opener"):
+            paragraph = [line]
+        elif line.kind == "code":
+            if before != "code" or line.end - block > CODE_BLOCK:
+                block = line.start
+                yield from _long_starts(text, line, "code")
+        elif line.kind == "row":
+            if before != "row" or not grid or line.end - block > CODE_BLOCK:
+                block = line.start
+                yield from _long_starts(text, line, "row")
+        elif line.kind in ("heading", "rule"):
+            grid = text[line.start : line.start + LOOK].lstrip().startswith(_GRID)
+            yield line.start, "rule" if line.kind == "rule" else "heading", True, line.level
+    yield from _paragraph_starts(text, paragraph)
+
+
+def _paragraph_starts(text: str, lines: list[Line]) -> Iterator[_Start]:
+    if lines:
+        opens = True
+        for start, long in sentence_starts(text, lines[0].start, lines[-1].end):
+            yield start, "data" if long else "prose", opens, 0
+            opens = False
+
+
+def _long_starts(text: str, line: Line, kind: SentenceKind) -> Iterator[_Start]:
+    opens = True
+    for start, _ in cut_long(text, line.start, line.end):
+        yield start, kind, opens, 0
+        opens = False
+
+
+def _titled_lines(text: str) -> Iterator[tuple[LineKind, Line]]:
+    """Yield lines after the kind of the line before; a title and its underline are one line."""
+    before: LineKind = "blank"
+    waiting: Line | None = None
+    for line in read_lines(text):
+        if waiting is not None:
+            level = _underline_level(text, waiting, line) if before in ("blank", "rule") else 0
+            if level:
+                yield before, Line(waiting.start, line.end, "heading", level)
+                before, waiting = "heading", None
+                continue
+            yield before, waiting
+            before = waiting.kind
+        waiting = line
+    if waiting is not None:
+        yield before, waiting
+
+
+def _underline_level(text: str, title: Line, rule: Line) -> int:
+    """Return the level of a title by the rule below it, 0 if it has none."""
+    if title.kind != "prose" or rule.kind != "rule" or title.end - title.start > LONGEST_HEADING:
+        return 0
+    words, line = text[title.start : title.end].strip(), text[rule.start : rule.end].strip()
+    mark = line[0]
+    if len(set(line)) > 1 or len(line) < 3 or (mark not in "=-" and len(line) < len(words) - 1):
+        return 0
+    return _UNDERLINES.get(mark, 0)
+
+
+def sentence_starts(text: str, start: int, end: int) -> Iterator[tuple[int, bool]]:
+    """Yield where sentences of the paragraph ``text[start:end]`` begin.
+
+    True marks the parts of something too long for a sentence.
+    """
+    begin = start
+    marker = _MARKER.match(text, start, end)
+    for match in _END.finditer(text, marker.end() if marker else start, end):
+        if match.end() < end and not _is_abbreviated(text, begin, match.start()):
+            yield from cut_long(text, begin, match.end())
+            begin = match.end()
+    yield from cut_long(text, begin, end)
+
+
+def cut_long(text: str, start: int, end: int) -> Iterator[tuple[int, bool]]:
+    """Yield ``start`` and the places at which ``text[start:end]`` is cut, if it is too long.
+
+    A cut is made before a line if possible, else before a word. Which one follows from the words
+    after it, so that an insertion moves few cuts.
+    """
+    long = end - start > LONGEST
+    yield start, long
+    while end - start > LONGEST:
+        start = _cut(text, start + LONGEST // 3, start + LONGEST)
+        yield start, long
+
+
+def _cut(text: str, low: int, high: int) -> int:
+    for pattern in _BREAKS:
+        places = [match.end() for match in islice(pattern.finditer(text, low, high), _TRIED)]
+        if places:
+            return max(places, key=lambda place: text[place : place + _AHEAD])
+    # No word ends here, so cut before the character that sorts last.
+    highest = max(text[low:high])
+    same = islice((place for place in range(low, high) if text[place] == highest), _TRIED)
+    return max(same, key=lambda place: text[place : place + _AHEAD])
+
+
+def _is_abbreviated(text: str, begin: int, stop: int) -> bool:
+    return _ABBREVIATION.search(text[max(begin, stop - 12) : stop]) is not None
+
+
+class Line(NamedTuple):
+    """A stretch ``text[start:end]`` with its line feed; ``level`` is that of a heading."""
+
+    start: int
+    end: int
+    kind: LineKind
+    level: int = 0
+
+
+@dataclass(slots=True)
+class _State:
+    """What the lines before make of a line: a fence, a literal block, a session."""
+
+    fence: str = ""
+    literal: int | None = None  # the indent that a literal block exceeds
+    session: bool = False
+
+    def holds_code(self, line: str, stripped: str) -> bool:
+        """Whether a line that is not blank belongs to code that has begun."""
+        if self.fence:
+            if stripped.startswith(self.fence):
+                self.fence = ""
+            return True
+        if stripped.startswith(_FENCES):
+            self.fence = stripped[:3]
+            return True
+        if self.session:
+            return True
+        if self.literal is not None and indent_of(line) > self.literal:
+            return True
+        self.literal = None
+        self.session = _PROMPT.match(stripped) is not None
+        return self.session
+
+
+def read_lines(text: str) -> Iterator[Line]:
+    """Yield the lines of a text in order; together they are the text."""
+    state = _State()
+    start = 0
+    size = len(text)
+    while start < size:
+        if text[start] == "\n":
+            end = _FEEDS.match(text, start).end()  # type: ignore[union-attr]
+            state.session = False
+            yield Line(start, end, "blank")
+        else:
+            end = text.find("\n", start) + 1 or size
+            yield _line(text[start : min(end, start + LOOK)], start, end, state)
+        start = end
+
+
+def indent_of(line: str) -> int:
+    """Return the columns before the first word of a line."""
+    begin = line[: len(line) - len(line.lstrip())]
+    return len(begin.expandtabs())
+
+
+def _line(line: str, start: int, end: int, state: _State) -> Line:
+    stripped = line.strip()
+    if not stripped and end - start <= LOOK:
+        state.session = False
+        return Line(start, end, "blank")
+    if state.holds_code(line, stripped):
+        return Line(start, end, "code")
+    if end - start >= LOOK:
+        return Line(start, end, "row" if _is_row(stripped) else "prose")
+    if not stripped[0].isalnum() and not _WORD.search(stripped):
+        return Line(start, end, "rule")
+    if _is_code(line, stripped):
+        return Line(start, end, "code")
+    heading = HEADING.match(line) if stripped[0] == "#" else None
+    if heading and len(line.rstrip()) <= LONGEST_HEADING:
+        return Line(start, end, "heading", len(heading[1]))
+    if stripped.endswith("::"):
+        state.literal = indent_of(line)
+    if _is_row(stripped):
+        return Line(start, end, "row")
+    return Line(start, end, "opener" if _opens(stripped) else "prose")
+
+
+def _is_code(line: str, stripped: str) -> bool:
+    last = stripped[-1]
+    if last in "{};" or stripped.startswith(_STATEMENTS) or _FROM.match(stripped):
+        return True
+    if last == ")" and _CALL.fullmatch(stripped):
+        return True
+    if last == ">" and _TAG.fullmatch(stripped):
+        return True
+    return " = " in line and _ASSIGNMENT.match(line) is not None
+
+
+def _is_row(stripped: str) -> bool:
+    return stripped[:1] == "|" or stripped.count("\t") >= TABS
+
+
+def _opens(stripped: str) -> bool:
+    first = stripped[0]
+    if first in "-*+•>" or first.isdigit():
+        return _BULLET.match(stripped) is not None or _ENTRY.match(stripped) is not None
+    if first in "@:":
+        return _FIELD.match(stripped) is not None
+    return " -" in stripped[:60] and _ENTRY.match(stripped) is not None

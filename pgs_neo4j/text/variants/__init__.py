@@ -1,1 +1,0 @@
-"""Variants of names: acronyms, initials, spellings, company forms, and typing errors."""
