@@ -44,7 +44,7 @@ _HOMES = {
     "SourceNode": "document",
     "Table": "tabular.tables",
     "answer_table": "tabular.tables",
-    "event_data": "event_json",
+    "event_data": "json_text",
     "policy": "page",
     "restore_text": "tabular.csv_text",
     "runs_table": "tabular.tables",
@@ -53,7 +53,7 @@ _HOMES = {
     "to_html": "page",
     "to_json": "json_text",
     "to_markdown": "markdown",
-    "to_notebook": "notebook.answer",
+    "to_notebook": "notebook",
     "to_parquet": "tabular.parquet",
 }
 

@@ -16,7 +16,7 @@ import pytest
 
 import pgs_neo4j
 from pgs_neo4j.export import written
-from pgs_neo4j.text import invisible, markdown, shown
+from pgs_neo4j.text import invisible, markdown, prose, shown
 
 parser = importlib.import_module("re._parser")  # not public, but stable since 3.11
 constants = importlib.import_module("re._constants")

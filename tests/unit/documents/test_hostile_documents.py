@@ -15,6 +15,7 @@ import pytest
 
 from pgs_neo4j.documents.read.limits import LEAST_MB, MOST_MB, cpu_seconds, memory_mb
 from pgs_neo4j.model.documents import DocumentText
+from pgs_neo4j.text import chunking
 from pgs_neo4j.text.chunking import ChunkRules, ChunkStrategy, chunk_document, chunks_ending
 from tests.hostile_reading import DOCUMENTS, GROUPS
 

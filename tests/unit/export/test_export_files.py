@@ -14,7 +14,7 @@ from pgs_neo4j.export import Document, figures, to_html, to_json, to_markdown, t
 from pgs_neo4j.model import Citation, Crosscheck, Synthesis
 from pgs_neo4j.text.citations import name_of
 from tests.unit.export.conftest import make_answer, make_document, parse
-from tests.unit.text.prose.test_headings import FAKES, ranks
+from tests.unit.text.test_headings import FAKES, ranks
 
 SECTIONS = [
     "Sources", "Invalid citations", "Checked absences", "Opportunities", "Followed-up flags",

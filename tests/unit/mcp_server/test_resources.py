@@ -14,7 +14,7 @@ from pgs_neo4j.mcp_server.desk import Desk
 from pgs_neo4j.mcp_server.server import create_server
 from pgs_neo4j.model import MemberPage, Partition, PartitionMember
 from tests.fakes.mcp_engine import FakeEngine, Tenant, answer, desk, stored_run
-from tests.unit.text.prose.test_headings import ranks
+from tests.unit.text.test_headings import ranks
 
 PART = Partition(
     id=3, size=1200, tokens=1, label="owls, night", terms=("prey",), titles=("Owls",),

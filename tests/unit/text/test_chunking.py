@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pgs_neo4j.graph.hashes import digest
-from pgs_neo4j.model.documents import Chunk, DocumentText, OutlineEntry
-from pgs_neo4j.text.chunk_groups import size_bytes
+from pgs_neo4j.model.documents import Chunk, DocumentText, OutlineEntry, Sentence
+from pgs_neo4j.text.chunk_groups import SizedSentence, cut_sentence, size_bytes, sized
 from pgs_neo4j.text.chunking import ChunkRules, chunk_document
 from pgs_neo4j.text.line_labels import blank_labels
 from pgs_neo4j.text.sentences import split_sentences
@@ -98,8 +98,6 @@ def test_a_small_document_is_one_chunk() -> None:
 
 
 # Edits
-
-
 def changed(before: list[Chunk], after: list[Chunk]) -> int:
     """How many chunks have to be extracted again: another text, or another context."""
     known = {(chunk.hash, chunk.context) for chunk in before}
@@ -126,8 +124,6 @@ def test_text_added_at_the_end_changes_the_last_chunks_only() -> None:
 
 
 # Vectors
-
-
 def test_semantic_chunks_end_where_the_subject_changes() -> None:
     text = "".join(["Cats purr softly at night. " * 10, "Steel melts in hot furnaces. " * 10])
     vectors = np.repeat([[1.0, 0.0], [0.0, 1.0]], 10, axis=0)
@@ -142,7 +138,6 @@ def test_semantic_chunks_need_vectors() -> None:
 
 
 # Headings, pages, context
-
 HEADED = """Before all.
 
 # Guide
@@ -235,3 +230,68 @@ def test_a_chunk_of_a_very_wide_record_has_the_labels_of_its_own_lines(
     # No label belongs to many chunks, so all of them take no more than the record does.
     assert [label for one in made for label in one.labels] == names
     assert [blank_labels(one).text for one in made] == [blank_labels(one).text for one in whole]
+
+
+TEXTS = st.text(st.sampled_from(list("ab .\n\u00e9\u5b57\U0001f600")), min_size=1, max_size=60)
+
+
+def whole(text: str) -> SizedSentence:
+    (one,) = sized(text, [Sentence(0, len(text))])
+    return one
+
+
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [("", 0), ("abc", 3), ("\u00e9", 2), ("\u5b57", 3), ("\U0001f600", 4), ("\ud800", 3)],
+)
+def test_sizes_are_those_of_utf_8(text: str, count: int) -> None:
+    assert size_bytes(text) == count
+
+
+@given(TEXTS, st.integers(-1, 80), st.booleans())
+def test_both_parts_are_the_sentence_and_the_first_fits(
+    text: str, room: int, inside_words: bool
+) -> None:
+    parts = cut_sentence(text, whole(text), room, inside_words=inside_words)
+    if parts is None:
+        return
+    first, rest = parts
+    assert (first.sentence.start, rest.sentence.end) == (0, len(text))
+    assert 0 < first.sentence.end == rest.sentence.start < len(text)
+    assert first.size <= room
+    assert first.size + rest.size == size_bytes(text)
+    assert first.sentence.opens
+    assert not rest.sentence.opens
+    if not inside_words:
+        assert text[first.sentence.end - 1] in " \n"
+
+
+@given(TEXTS)
+def test_a_letter_always_fits_where_words_may_be_cut(text: str) -> None:
+    parts = cut_sentence(text, whole(text), 4, inside_words=True)
+    assert parts is not None or size_bytes(text) <= 4
+
+
+def test_large_documents_have_smaller_chunks_and_less_context() -> None:
+    rules = ChunkRules(size=1000, overlap=100, large_size=500, large_bytes=10_000)
+    assert (rules.size_for(10_000), rules.size_for(10_001)) == (1000, 500)
+    assert rules.room_for(1) == int(1000 * BYTES_PER_TOKEN)
+    small, large = rules.overlap_bytes_for(1), rules.overlap_bytes_for(10_001)
+    assert large == pytest.approx(small / 2, abs=1)
+
+
+@given(st.lists(st.integers(0, 10**7), min_size=2), st.integers(0, 5000), st.integers(0, 5000))
+def test_chunks_never_grow_with_the_document(sizes: list[int], size: int, large: int) -> None:
+    rules = ChunkRules(size=size, large_size=large)
+    rooms = [rules.room_for(one) for one in sorted(sizes)]
+    assert all(one >= other >= 1 for one, other in pairwise(rooms))
+    assert all(rules.overlap_bytes_for(one) >= 0 for one in sizes)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [{"strategy": "token"}, {"size": 1}, {"overlap": 1}, {"large_size": 1}, {"large_bytes": 1}],
+)
+def test_every_rule_is_part_of_the_signature(other: dict[str, object]) -> None:
+    assert ChunkRules(**other).signature != ChunkRules().signature  # type: ignore[arg-type]
+    assert ChunkRules(**other).signature == ChunkRules(**other).signature  # type: ignore[arg-type]

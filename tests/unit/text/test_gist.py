@@ -145,14 +145,14 @@ def test_texts_that_are_alike_share_a_group(texts: list[str], groups: list[list[
 def test_looking_up_rare_roots_finds_what_comparing_all_pairs_finds(gists: Gists) -> None:
     rarity = Rarity.of(gists)
     naive: list[list[int]] = []
-    for place, gist in enumerate(gists):
-        equal = [group for group in naive if gist in (gists[member] for member in group)]
-        if gist and equal:
+    for place, roots in enumerate(gists):
+        equal = [group for group in naive if roots in (gists[member] for member in group)]
+        if roots and equal:
             equal[0].append(place)
             continue
-        scores = [rarity.alike(gist, gists[group[0]]) for group in naive]
+        scores = [rarity.alike(roots, gists[group[0]]) for group in naive]
         best = max(scores, default=0.0)
-        if gist and best >= SAME - ROUNDING:
+        if roots and best >= SAME - ROUNDING:
             naive[scores.index(best)].append(place)
         else:
             naive.append([place])

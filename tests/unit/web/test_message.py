@@ -14,7 +14,7 @@ from pgs_neo4j.model import Citation, Synthesis
 from pgs_neo4j.web.chat.replies import BESIDE, REWRITTEN, MessageStream, to_message
 from tests.fakes.records import answered
 from tests.thorough import tries
-from tests.unit.text.prose.test_headings import FAKES, ranks
+from tests.unit.text.test_headings import FAKES, ranks
 
 TEXT = """## Thesis
 Owls hunt by ear [P1:n1], and mice hide [P1:n1, P2:n2].
