@@ -1,4 +1,7 @@
-"""The figures of a generation: how it was made, and how good its partitions are."""
+"""The figures of a generation: how it was made, and how good its partitions are.
+
+They are labels and texts, the same in the terminal and in notebooks.
+"""
 
 from __future__ import annotations
 

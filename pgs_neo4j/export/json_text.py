@@ -1,7 +1,7 @@
-"""An answer as JSON, complete and under stable keys.
+"""An answer, or an event of a run, as JSON, complete and under stable keys.
 
-NaN and infinity become null. Element ids are left out: they mean nothing outside the database and
-do not last inside it.
+NaN and infinity become null. Element ids are left out of answers: they mean nothing outside the
+database and do not last inside it.
 """
 
 from __future__ import annotations

@@ -44,15 +44,9 @@ def to_markdown(document: Document) -> str:
         ["## Sources", "", *source_lines(document)],
         *_titled("Invalid citations", map(_invalid, _invalid_ones(answer))),
         *_titled(wording.ABSENCES, _absences(checks.absences, bullet)),
-        *_titled(
-            wording.OPPORTUNITIES,
-            (line for flag in checks.opportunities for line in _opportunity(flag, bullet)),
-        ),
-        *_titled(wording.FLAGS, (line for flag in checks.flags for line in _flag(flag, bullet))),
-        *_titled(
-            wording.CONVERGENCES,
-            (line for c in checks.convergences for line in _convergence(c, bullet)),
-        ),
+        *_titled(wording.OPPORTUNITIES, _lines(_opportunity, checks.opportunities, bullet)),
+        *_titled(wording.FLAGS, _lines(_flag, checks.flags, bullet)),
+        *_titled(wording.CONVERGENCES, _lines(_convergence, checks.convergences, bullet)),
         *_titled(
             wording.IN_DOUBT, (f"- {inert(wording.doubt_line(one))}" for one in answer.in_doubt)
         ),

@@ -1,4 +1,4 @@
-"""Builds HTML and SVG in which all text but ``Html`` is escaped."""
+"""Build HTML and SVG in which all text but ``Html`` is escaped, also from a model's prose."""
 
 from __future__ import annotations
 

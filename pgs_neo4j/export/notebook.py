@@ -1,4 +1,8 @@
-"""Values as notebook cells: HTML fragments without scripts, in the notebook's colors."""
+"""Values as notebook cells: HTML fragments without scripts, in the notebook's colors.
+
+An answer is shown with its sources and figures. Plans, routings, generations, and coverages are
+small tables.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +26,6 @@ from pgs_neo4j.model import Answer, Citation, Coverage, Generation, Plan, Routin
 from pgs_neo4j.text.citations import Cited, Place, cited_titles, distinct, name_of, validity_of
 from pgs_neo4j.text.shown import counted, one_line
 
-__all__ = ["render"]
 MAX_SOURCES = 200
 RECORD = "Coverage and cost"
 LABELS = ("Coverage", "Session", "Checks", "Usage", "Cost", "Time")

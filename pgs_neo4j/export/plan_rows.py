@@ -1,4 +1,4 @@
-"""The figures of a plan: the table of its sweeps, totals, possible additions, cost."""
+"""The figures of a plan and of its routing, as labels and texts for the terminal and notebooks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The reports on the page, by partition, and their convergences."""
+"""Sections of the page: checked absences, flags, convergences, doubts, and reports."""
 
 from __future__ import annotations
 
@@ -35,178 +35,6 @@ ORDER = (
 COLUMNS = 40  # partitions; with more of them, each row lists its own instead
 REPORTS, READ, UNREAD = "○", "●", "◇"
 MARKS = {REPORTS: "reports it missing", READ: "found, read", UNREAD: "found, not read"}
-
-
-def opportunities(flags: Sequence[ChasedFlag], nodes: Register, linked: Collection[int]) -> Html:
-    """Return flags whose target also reports the same absence."""
-    return element("ul", *(_opportunity(flag, nodes, linked) for flag in flags), class_="cards")
-
-
-def chased_flags(flags: Sequence[ChasedFlag], nodes: Register, linked: Collection[int]) -> Html:
-    """Return all flags, each with the matching report of its target."""
-    return element("ul", *(_chased_flag(flag, nodes, linked) for flag in flags), class_="cards")
-
-
-def convergences(met: Sequence[Convergence], nodes: Register, linked: Collection[int]) -> Html:
-    """Return findings of different partitions that meet."""
-    return element("ul", *(_convergence(meeting, nodes, linked) for meeting in met), class_="cards")
-
-
-def doubted_sentences(
-    doubted: Sequence[DoubtedSentence], nodes: Register, said: str = "In doubt"
-) -> Html:
-    """Return the sentences in doubt, or those that were struck, each with its reason."""
-    return element(
-        "ul",
-        *(
-            element(
-                "li",
-                nodes.line(one.text, one.partition or 0),
-                element("div", f"{said}: {one_line(one.reason, 300)}.", class_="meta warn"),
-            )
-            for one in doubted
-        ),
-    )
-
-
-def sweep_reports(sweeps: Sequence[Sweep], areas: Mapping[int, Area], nodes: Register) -> Html:
-    """Return the report on each partition, closed until a reader opens it.
-
-    ``areas`` are by partition id.
-    """
-    seen: set[int] = set()
-    parts = []
-    for sweep in sweeps:
-        first = sweep.partition not in seen
-        seen.add(sweep.partition)
-        area = areas.get(sweep.partition)
-        parts.append(_sweep(sweep, area, nodes, first=first))
-    return joined(parts)
-
-
-def _opportunity(flag: ChasedFlag, nodes: Register, linked: Collection[int]) -> Html:
-    absent = EMPTY
-    if flag.absent is not None:
-        text = nodes.line(flag.absent.text, flag.absent.partition)
-        absent = element("p", f"{wording.reported_missing(flag)}: ", text, class_="absent")
-    return element("li", _course(flag, linked), " ", _flag_text(flag, nodes), absent)
-
-
-def _chased_flag(flag: ChasedFlag, nodes: Register, linked: Collection[int]) -> Html:
-    kind = "open" if not flag.swept else "answered" if flag.answers else "silent"
-    badge = element("span", wording.flag_outcome(flag), class_=f"badge {kind}")
-    answers = element("ul", *(element("li", nodes.finding(stated)) for stated in flag.answers))
-    return element(
-        "li", _course(flag, linked), " ", _flag_text(flag, nodes), " ", badge,
-        answers if flag.answers else EMPTY,
-    )  # fmt: skip
-
-
-def _flag_text(flag: ChasedFlag, nodes: Register) -> Html:
-    return nodes.line(flag.text, flag.source, flag.citations)
-
-
-def _course(flag: ChasedFlag, linked: Collection[int]) -> Html:
-    source = partition_link(flag.source, linked)
-    if flag.target is None:
-        return source
-    return element("span", source, " → ", partition_link(flag.target, linked), class_="course")
-
-
-def _convergence(convergence: Convergence, nodes: Register, linked: Collection[int]) -> Html:
-    names = joined((partition_link(number, linked) for number in convergence.partitions), " + ")
-    how = f" {wording.CONVERGENCE_WORDS[convergence.kind]}"
-    findings = (element("li", nodes.finding(stated)) for stated in convergence.findings)
-    return element("li", element("span", names, class_="course"), how, element("ul", *findings))
-
-
-def _sweep(sweep: Sweep, area: Area | None, nodes: Register, *, first: bool) -> Html:
-    words = one_line(", ".join(area.topics if area else ()), 90)
-    badge = element("span", wording.SWEEP_WORDS[sweep.status], class_=f"badge {sweep.status}")
-    summary = element(
-        "summary", element("span", f"P{sweep.partition}", class_="part"), " ",
-        element("span", words, class_="keywords"), " ", badge,
-        element("span", _tally(sweep.report), class_="tally"),
-    )  # fmt: skip
-    # The id is inside, because a link to the content of closed details opens them.
-    report = _report(sweep.report, nodes) if sweep.report else EMPTY
-    content = element(
-        "div", _about(area), _reading(sweep), report,
-        id=place_id(sweep.partition) if first else None, class_="report",
-    )  # fmt: skip
-    return element("details", summary, content)
-
-
-def _about(area: Area | None) -> Html:
-    """Return titles and typical sentences of a partition."""
-    if area is None or not (area.titles or area.abstract):
-        return EMPTY
-    central = f"Central: {'; '.join(area.titles)}. " if area.titles else ""
-    return element("p", one_line(central + area.abstract, ABOUT), class_="reading")
-
-
-def _tally(report: Report | None) -> str:
-    if report is None:
-        return " no report"
-    unsupported = sum(not finding.supported for finding in report.findings)
-    misquotes = sum(not quote.found for finding in report.findings for quote in finding.quotes)
-    parts = [counted(len(report.findings), "finding")]
-    parts += [f"{unsupported} unsupported"] if unsupported else []
-    parts += [counted(misquotes, "misquote")] if misquotes else []
-    return f" {', '.join(parts)}"
-
-
-def _reading(sweep: Sweep) -> Html:
-    passes = f"{sweep.passes_accepted} of {counted(sweep.passes, 'pass', 'passes')} accepted"
-    wave = "" if sweep.wave <= 1 else "; swept because of flags"
-    text = (
-        f"{sweep.nodes_read:,} of {counted(sweep.nodes, 'node')} read in this run"
-        f"{texts_note(sweep.nodes_read, sweep.texts_read)}"
-        f"{unproven_note(sweep.nodes_unproven)}; {passes}; "
-        f"{used_tokens(sweep.usage)}; {seconds(sweep.seconds)}{wave}."
-    )
-    errors = (element("p", one_line(error, 400), class_="note") for error in sweep.errors)
-    return joined((element("p", text, class_="meta"), *errors))
-
-
-def _report(report: Report, nodes: Register) -> Html:
-    number = report.partition
-    parts = {
-        "Findings": [_finding(finding, number, nodes) for finding in report.findings],
-        "Outbound flags": [_flag(flag, number, nodes) for flag in report.flags],
-        "Absences": [
-            element("li", nodes.line(absence.text, number)) for absence in report.absences
-        ],
-    }
-    state = element("p", nodes.line(report.domain_state, number)) if report.domain_state else EMPTY
-    lists = (
-        joined((element("h3", title), element("ul", *items)))
-        for title, items in parts.items()
-        if items
-    )
-    return joined((state, *lists))
-
-
-def _finding(finding: Finding, partition: int, nodes: Register) -> Html:
-    marks: list[str] = []
-    if not finding.supported:
-        marks += [" ", element("span", "unsupported", class_="badge warn")]
-    marks += [
-        element("div", f"Misquoted: no node it cites contains “{one_line(quote.text, 300)}”.",
-                class_="meta warn")
-        for quote in finding.quotes
-        if not quote.found
-    ]  # fmt: skip
-    marks += [
-        element("div", f"In doubt: {one_line(reason, 300)}.", class_="meta warn")
-        for reason in finding.doubts
-    ]
-    return element("li", nodes.line(finding.text, partition, finding.citations), *marks)
-
-
-def _flag(flag: Flag, partition: int, nodes: Register) -> Html:
-    target = f"P{flag.target}: " if flag.target is not None else ""
-    return element("li", target, nodes.line(flag.text, partition, flag.citations))
 
 
 def absence_table(
@@ -326,3 +154,175 @@ def _legend() -> Html:
         for status, words in wording.STATUS_WORDS.items()
     )
     return element("ul", *keys, *meanings, class_="legend")
+
+
+def opportunities(flags: Sequence[ChasedFlag], nodes: Register, linked: Collection[int]) -> Html:
+    """Return flags whose target also reports the same absence."""
+    return element("ul", *(_opportunity(flag, nodes, linked) for flag in flags), class_="cards")
+
+
+def _opportunity(flag: ChasedFlag, nodes: Register, linked: Collection[int]) -> Html:
+    absent = EMPTY
+    if flag.absent is not None:
+        text = nodes.line(flag.absent.text, flag.absent.partition)
+        absent = element("p", f"{wording.reported_missing(flag)}: ", text, class_="absent")
+    return element("li", _course(flag, linked), " ", _flag_text(flag, nodes), absent)
+
+
+def chased_flags(flags: Sequence[ChasedFlag], nodes: Register, linked: Collection[int]) -> Html:
+    """Return all flags, each with the matching report of its target."""
+    return element("ul", *(_chased_flag(flag, nodes, linked) for flag in flags), class_="cards")
+
+
+def _chased_flag(flag: ChasedFlag, nodes: Register, linked: Collection[int]) -> Html:
+    kind = "open" if not flag.swept else "answered" if flag.answers else "silent"
+    badge = element("span", wording.flag_outcome(flag), class_=f"badge {kind}")
+    answers = element("ul", *(element("li", nodes.finding(stated)) for stated in flag.answers))
+    return element(
+        "li", _course(flag, linked), " ", _flag_text(flag, nodes), " ", badge,
+        answers if flag.answers else EMPTY,
+    )  # fmt: skip
+
+
+def _flag_text(flag: ChasedFlag, nodes: Register) -> Html:
+    return nodes.line(flag.text, flag.source, flag.citations)
+
+
+def _course(flag: ChasedFlag, linked: Collection[int]) -> Html:
+    source = partition_link(flag.source, linked)
+    if flag.target is None:
+        return source
+    return element("span", source, " → ", partition_link(flag.target, linked), class_="course")
+
+
+def convergences(met: Sequence[Convergence], nodes: Register, linked: Collection[int]) -> Html:
+    """Return findings of different partitions that meet."""
+    return element("ul", *(_convergence(meeting, nodes, linked) for meeting in met), class_="cards")
+
+
+def _convergence(convergence: Convergence, nodes: Register, linked: Collection[int]) -> Html:
+    names = joined((partition_link(number, linked) for number in convergence.partitions), " + ")
+    how = f" {wording.CONVERGENCE_WORDS[convergence.kind]}"
+    findings = (element("li", nodes.finding(stated)) for stated in convergence.findings)
+    return element("li", element("span", names, class_="course"), how, element("ul", *findings))
+
+
+def doubted_sentences(
+    doubted: Sequence[DoubtedSentence], nodes: Register, said: str = "In doubt"
+) -> Html:
+    """Return the sentences in doubt, or those that were struck, each with its reason."""
+    return element(
+        "ul",
+        *(
+            element(
+                "li",
+                nodes.line(one.text, one.partition or 0),
+                element("div", f"{said}: {one_line(one.reason, 300)}.", class_="meta warn"),
+            )
+            for one in doubted
+        ),
+    )
+
+
+def sweep_reports(sweeps: Sequence[Sweep], areas: Mapping[int, Area], nodes: Register) -> Html:
+    """Return the report on each partition, closed until a reader opens it.
+
+    ``areas`` are by partition id.
+    """
+    seen: set[int] = set()
+    parts = []
+    for sweep in sweeps:
+        first = sweep.partition not in seen
+        seen.add(sweep.partition)
+        area = areas.get(sweep.partition)
+        parts.append(_sweep(sweep, area, nodes, first=first))
+    return joined(parts)
+
+
+def _sweep(sweep: Sweep, area: Area | None, nodes: Register, *, first: bool) -> Html:
+    words = one_line(", ".join(area.topics if area else ()), 90)
+    badge = element("span", wording.SWEEP_WORDS[sweep.status], class_=f"badge {sweep.status}")
+    summary = element(
+        "summary", element("span", f"P{sweep.partition}", class_="part"), " ",
+        element("span", words, class_="keywords"), " ", badge,
+        element("span", _tally(sweep.report), class_="tally"),
+    )  # fmt: skip
+    # The id is inside, because a link to the content of closed details opens them.
+    report = _report(sweep.report, nodes) if sweep.report else EMPTY
+    content = element(
+        "div", _about(area), _reading(sweep), report,
+        id=place_id(sweep.partition) if first else None, class_="report",
+    )  # fmt: skip
+    return element("details", summary, content)
+
+
+def _about(area: Area | None) -> Html:
+    """Return titles and typical sentences of a partition."""
+    if area is None or not (area.titles or area.abstract):
+        return EMPTY
+    central = f"Central: {'; '.join(area.titles)}. " if area.titles else ""
+    return element("p", one_line(central + area.abstract, ABOUT), class_="reading")
+
+
+def _tally(report: Report | None) -> str:
+    if report is None:
+        return " no report"
+    unsupported = sum(not finding.supported for finding in report.findings)
+    misquotes = sum(not quote.found for finding in report.findings for quote in finding.quotes)
+    parts = [counted(len(report.findings), "finding")]
+    parts += [f"{unsupported} unsupported"] if unsupported else []
+    parts += [counted(misquotes, "misquote")] if misquotes else []
+    return f" {', '.join(parts)}"
+
+
+def _reading(sweep: Sweep) -> Html:
+    passes = f"{sweep.passes_accepted} of {counted(sweep.passes, 'pass', 'passes')} accepted"
+    wave = "" if sweep.wave <= 1 else "; swept because of flags"
+    text = (
+        f"{sweep.nodes_read:,} of {counted(sweep.nodes, 'node')} read in this run"
+        f"{texts_note(sweep.nodes_read, sweep.texts_read)}"
+        f"{unproven_note(sweep.nodes_unproven)}; {passes}; "
+        f"{used_tokens(sweep.usage)}; {seconds(sweep.seconds)}{wave}."
+    )
+    errors = (element("p", one_line(error, 400), class_="note") for error in sweep.errors)
+    return joined((element("p", text, class_="meta"), *errors))
+
+
+def _report(report: Report, nodes: Register) -> Html:
+    number = report.partition
+    parts = {
+        "Findings": [_finding(finding, number, nodes) for finding in report.findings],
+        "Outbound flags": [_flag(flag, number, nodes) for flag in report.flags],
+        "Absences": [
+            element("li", nodes.line(absence.text, number)) for absence in report.absences
+        ],
+    }
+    state = element("p", nodes.line(report.domain_state, number)) if report.domain_state else EMPTY
+    lists = (
+        joined((element("h3", title), element("ul", *items)))
+        for title, items in parts.items()
+        if items
+    )
+    return joined((state, *lists))
+
+
+def _finding(finding: Finding, partition: int, nodes: Register) -> Html:
+    marks: list[str] = []
+    if not finding.supported:
+        marks += [" ", element("span", "unsupported", class_="badge warn")]
+    marks += [
+        element("div", f"Misquoted: no node it cites contains “{one_line(quote.text, 300)}”.",
+                class_="meta warn")
+        for quote in finding.quotes
+        if not quote.found
+    ]  # fmt: skip
+    marks += [
+        element("div", f"In doubt: {one_line(reason, 300)}.", class_="meta warn")
+        for reason in finding.doubts
+    ]
+    return element("li", nodes.line(finding.text, partition, finding.citations), *marks)
+
+
+def _flag(flag: Flag, partition: int, nodes: Register) -> Html:
+    target = f"P{flag.target}: " if flag.target is not None else ""
+    return element("li", target, nodes.line(flag.text, partition, flag.citations))

@@ -1,4 +1,4 @@
-"""Words absences, flags, and convergences once for all output formats."""
+"""Count and word the results of an answer's checks, once for all output formats."""
 
 from __future__ import annotations
 
@@ -22,6 +22,49 @@ from pgs_neo4j.text.citations import name_of, pieces
 from pgs_neo4j.text.shown import counted, one_line, partition_names
 
 EXTRACTIVE = "extractive"
+
+ABSENCES, OPPORTUNITIES = "Checked absences", "Opportunities"
+FLAGS, CONVERGENCES = "Followed-up flags", "Converging findings"
+IN_DOUBT = "In doubt"
+STRUCK = "Struck"
+NO_SYNTHESIS = "There is no synthesis. The session keeps the reports that were read."
+NO_CITATION = "The answer cites no node."
+INVALID_CITATION = "no report cites this node"
+NOT_SHOWN = "the model was shown nothing of this name"
+NO_REPORT = "unchecked: no report states it in these words"
+GONE = "no longer in the graph"
+CHANGED = "changed since it was read"
+
+STATUS_WORDS = {
+    AbsenceStatus.CONFIRMED: "found in none of the nodes searched",
+    AbsenceStatus.ELSEWHERE: "found only in nodes that were not read",
+    AbsenceStatus.CONTRADICTED: "found in a node that was read",
+    AbsenceStatus.UNCHECKED: "could not be searched for in every node",
+}
+
+STATE_WORDS = {
+    AreaState.READ: "read",
+    AreaState.PARTIAL: "read in part",
+    AreaState.UNPROVEN: "shown, unproven",
+    AreaState.FAILED: "failed",
+    AreaState.UNREAD: "not read",
+}
+
+SWEEP_WORDS = {
+    SweepStatus.ACCEPTED: "read",
+    SweepStatus.PARTIAL: "read in part",
+    SweepStatus.FAILED: "failed",
+    SweepStatus.UNREAD: "not read",
+}
+
+CONVERGENCE_WORDS: dict[Kinship, str] = {
+    "neighbors": "cite connected nodes",
+    "words": "say nearly the same",
+}
+
+MAX_SIGHTINGS = 2  # named in one sentence
+MAX_REPORTERS = 3
+TERM_LENGTH = 60
 
 
 def findings(answer: Answer) -> Iterator[Finding]:
@@ -76,45 +119,6 @@ def quotes_only(answer: Answer, *, synthesis: bool) -> bool:
     return models[-1 if synthesis else 0] == EXTRACTIVE
 
 
-ABSENCES, OPPORTUNITIES = "Checked absences", "Opportunities"
-FLAGS, CONVERGENCES = "Followed-up flags", "Converging findings"
-IN_DOUBT = "In doubt"
-STRUCK = "Struck"
-NO_SYNTHESIS = "There is no synthesis. The session keeps the reports that were read."
-NO_CITATION = "The answer cites no node."
-INVALID_CITATION = "no report cites this node"
-NOT_SHOWN = "the model was shown nothing of this name"
-NO_REPORT = "unchecked: no report states it in these words"
-GONE = "no longer in the graph"
-CHANGED = "changed since it was read"
-STATUS_WORDS = {
-    AbsenceStatus.CONFIRMED: "found in none of the nodes searched",
-    AbsenceStatus.ELSEWHERE: "found only in nodes that were not read",
-    AbsenceStatus.CONTRADICTED: "found in a node that was read",
-    AbsenceStatus.UNCHECKED: "could not be searched for in every node",
-}
-STATE_WORDS = {
-    AreaState.READ: "read",
-    AreaState.PARTIAL: "read in part",
-    AreaState.UNPROVEN: "shown, unproven",
-    AreaState.FAILED: "failed",
-    AreaState.UNREAD: "not read",
-}
-SWEEP_WORDS = {
-    SweepStatus.ACCEPTED: "read",
-    SweepStatus.PARTIAL: "read in part",
-    SweepStatus.FAILED: "failed",
-    SweepStatus.UNREAD: "not read",
-}
-CONVERGENCE_WORDS: dict[Kinship, str] = {
-    "neighbors": "cite connected nodes",
-    "words": "say nearly the same",
-}
-MAX_SIGHTINGS = 2  # named in one sentence
-MAX_REPORTERS = 3
-TERM_LENGTH = 60
-
-
 def invalid_words(partition: int) -> str:
     """Say why a citation is invalid; ``partition`` is that of the citation, 0 without one."""
     return INVALID_CITATION if partition else NOT_SHOWN
@@ -129,7 +133,6 @@ def about_node(labels: Sequence[str], key: str, title: str) -> str:
     return ", ".join(filter(None, map(one_line, shown)))
 
 
-# Absences
 def status_counts(absences: Sequence[CheckedAbsence]) -> str:
     """Count absences by status: ``3 confirmed, 1 contradicted``."""
     count = Counter(absence.status for absence in absences)
@@ -236,7 +239,6 @@ def _quoted(term: str) -> str:
     return f"“{one_line(term, TERM_LENGTH)}”"
 
 
-# Flags and convergences
 def bullet_line(text: str, partition: int) -> str:
     """Return a report's bullet on one line.
 

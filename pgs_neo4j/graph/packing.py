@@ -1,4 +1,14 @@
-"""Divides the nodes of a partition among prompts of limited size."""
+"""Divide nodes among bins of limited room, so that edges stay inside.
+
+Several divisions are tried. One is the caller's, the others place whole sub-communities, the
+largest first, into the bin with which they share the most weight. The one with the most weight
+inside wins.
+
+Each division is improved by moves and swaps of single nodes, in a local search in the manner of
+Kernighan and Lin (1970), for bins of limited room. A node goes to the bin with which it shares the
+most weight. If that bin is full, the node changes places with the one there for which both together
+gain the most.
+"""
 
 from __future__ import annotations
 
@@ -11,8 +21,10 @@ from pgs_neo4j.graph.split import split
 GRAINS = (1.0, 0.125)
 """Largest sub-communities that are placed whole, as shares of a bin. Large ones keep most edges;
 small ones fill bins that would otherwise tear the last large ones."""
+
 UNITS = 10_000
 """Parts of a bin in which sub-communities are measured."""
+
 SWEEPS = 12
 """Rounds over the nodes that would gain; most divisions settle in five."""
 

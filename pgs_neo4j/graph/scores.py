@@ -1,4 +1,9 @@
-"""Arithmetic of retrieval: scores of paths, triplets, feedback, and pairs."""
+"""Arithmetic of retrieval: fuse the scores of paths, order nodes diversely, and score triplets.
+
+Weighted sums of scores that are scaled by path follow Bruch, Gai, and Ingber, "An Analysis of
+Fusion Functions for Hybrid Retrieval" (2023). Weights that follow outcomes are an exponential
+moving average.
+"""
 
 from __future__ import annotations
 
@@ -9,23 +14,31 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-T = TypeVar("T", bound=Hashable)
 SPREAD = 0.4
 """Weight of what neighbors add, beside 1 for a node's own score. Chosen on CACM."""
+
 SPREADERS = 10
 """Best nodes that add to their neighbors."""
+
 BALANCE = 0.5
 """Weight of relevance against novelty; 1 ranks by relevance alone."""
+
 HOP_PENALTY = 0.15
 """Distance added per hop to an end that only a walk found."""
+
 NEAR_SHARE = 0.8
 """Weight of nearness beside importance."""
+
 NEUTRAL = 0.5
 """Importance of a relationship without weight, and feedback before any outcome."""
+
 ALPHA = 0.1
 """Share of each new outcome in the weight."""
+
 START = 0.5
 """Weight before the first outcome."""
+
+T = TypeVar("T", bound=Hashable)
 
 
 def scale(scores: Mapping[T, float]) -> dict[T, float]:

@@ -1,4 +1,11 @@
-"""Divides every community that is over the limits until each part fits."""
+"""Divide every community that is over the limits until each part fits.
+
+Where re-clustering finds no structure, groups are halved, many at once. The nodes of each group are
+ordered by smoothing a fixed pseudo-random vector with the lazy random walk of the group. That
+leaves its slow modes (an approximate Fiedler vector). The cut is the place in that order with the
+best ratio cut (Hagen and Kahng 1992), within the middle half of the load. The divisor of the ratio
+is the balance penalty.
+"""
 
 from __future__ import annotations
 
@@ -24,8 +31,10 @@ from pgs_neo4j.graph.recluster import recluster
 
 STUCK = 0.75
 """A part with more than this share of its community's load counts as nearly whole."""
+
 STEPS = 30
 """Steps of the walk; enough to tell the sides of a group that has two."""
+
 MIDDLE = 0.25
 """Each side gets at least this share of the group's load, if the nodes' own loads allow it."""
 
@@ -127,28 +136,6 @@ def halve(edges: Edges, group: IntArray, load: FloatArray) -> BoolArray:
     return side
 
 
-def _penalized(cut: FloatArray, whole: FloatArray, balance: FloatArray) -> FloatArray:
-    """Return the ratio cut ``(n,)`` of each place; off-middle places come last.
-
-    The added 1e-3 keeps rounding from deciding between cuts near zero. All arrays are ``(n,)``.
-    """
-    even = balance * (1.0 - balance)
-    inside = (balance >= MIDDLE) & (balance <= 1.0 - MIDDLE)
-    ratio = (cut / whole + 1e-3) / np.where(inside, even, 1.0)
-    return np.where(inside, ratio, 1e6 + np.abs(balance - 0.5))
-
-
-def _balance(load: FloatArray, first: IntArray, run: IntArray) -> FloatArray:
-    """Return each place's cumulative share of its group's load, ``(n,)``.
-
-    The place itself counts.
-    """
-    before = np.cumsum(load) - load
-    total = np.add.reduceat(load, first)
-    share: FloatArray = (np.cumsum(load) - before[first][run]) / total[run]
-    return share
-
-
 def _smoothed(table: Rows, group: IntArray) -> FloatArray:
     """Return the start vector ``(n,)`` after ``STEPS`` steps; 0 without edges."""
     n = group.size
@@ -171,3 +158,25 @@ def _smoothed(table: Rows, group: IntArray) -> FloatArray:
         np.maximum.at(peak, group[linked], np.abs(value[linked]))
         value[linked] /= np.where(peak > 0, peak, 1.0)[group[linked]]
     return value
+
+
+def _balance(load: FloatArray, first: IntArray, run: IntArray) -> FloatArray:
+    """Return each place's cumulative share of its group's load, ``(n,)``.
+
+    The place itself counts.
+    """
+    before = np.cumsum(load) - load
+    total = np.add.reduceat(load, first)
+    share: FloatArray = (np.cumsum(load) - before[first][run]) / total[run]
+    return share
+
+
+def _penalized(cut: FloatArray, whole: FloatArray, balance: FloatArray) -> FloatArray:
+    """Return the ratio cut ``(n,)`` of each place; off-middle places come last.
+
+    The added 1e-3 keeps rounding from deciding between cuts near zero. All arrays are ``(n,)``.
+    """
+    even = balance * (1.0 - balance)
+    inside = (balance >= MIDDLE) & (balance <= 1.0 - MIDDLE)
+    ratio = (cut / whole + 1e-3) / np.where(inside, even, 1.0)
+    return np.where(inside, ratio, 1e6 + np.abs(balance - 0.5))

@@ -1,4 +1,4 @@
-"""The result of a run: routing, coverage, synthesis, answer."""
+"""The result of a run: routing, coverage, synthesis, answer, and what people thought of it."""
 
 from __future__ import annotations
 

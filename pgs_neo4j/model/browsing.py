@@ -1,4 +1,4 @@
-"""Parts of a graph as they are browsed: a node, its neighbors, its findings, members.
+"""Parts of a graph as they are browsed: nodes, neighbors, findings, members, and entities.
 
 ``element_id`` is the address of a node: the database's handle for it now, as citations have it.
 """

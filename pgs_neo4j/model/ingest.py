@@ -1,4 +1,4 @@
-"""The result of an ingestion, and the documents of a graph."""
+"""The result of an ingestion or a deletion, and the documents of a graph."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ DocumentState = Literal[
     "failed",
     "waiting",
 ]
+
 Gleaning = Literal["auto", "0", "1", "2", "3"]
 """Times that a model is asked again for what it missed; ``auto``: where the text has more names."""
 

@@ -1,4 +1,4 @@
-"""Groups the sentences of a document into chunks.
+"""Group the sentences of a document into chunks, by their sizes in bytes.
 
 One way fills chunks in turn. Another divides the document at the sentence ends with the lowest
 ranks; a rank follows from the sentences around it, so an edit moves few ends. The third takes ends
@@ -17,6 +17,18 @@ from numpy.typing import NDArray
 from pgs_neo4j.graph.hashes import encoded, hash64
 from pgs_neo4j.model.documents import Sentence
 
+LEAST, MOST = 0.5, 1.5
+"""Bounds of a chunk, as shares of its size."""
+
+SIDE = 3
+"""Sentences on each side of a place whose vectors are compared."""
+
+LAST = np.iinfo(np.int64).max
+"""The rank of an end that is not chosen if there is another."""
+
+IntArray = NDArray[np.int64]
+RankArray = NDArray[np.int64] | NDArray[np.float64]
+
 
 @dataclass(frozen=True, slots=True)
 class SizedSentence:
@@ -24,53 +36,6 @@ class SizedSentence:
 
     sentence: Sentence
     size: int
-
-
-def size_bytes(text: str) -> int:
-    """Return the number of UTF-8 bytes of a text."""
-    return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
-
-
-def sized(text: str, sentences: Iterable[Sentence]) -> Iterator[SizedSentence]:
-    """Yield the sentences of a text with their sizes."""
-    for sentence in sentences:
-        yield _sized(text, sentence)
-
-
-def cut_sentence(
-    text: str, whole: SizedSentence, room: int, *, inside_words: bool
-) -> tuple[SizedSentence, SizedSentence] | None:
-    """Cut a sentence after a word, so that the first part has at most ``room`` bytes.
-
-    None if nothing of it fits. ``inside_words`` it may be cut where no word ends.
-    """
-    sentence = whole.sentence
-    head = text[sentence.start : sentence.start + max(room, 0)]
-    fitting = head.encode("utf-8", "replace")[: max(room, 0)].decode("utf-8", "ignore")
-    end = sentence.start + len(fitting)
-    blank = max(text.rfind(mark, sentence.start, end) for mark in " \n") + 1
-    if blank <= sentence.start and not inside_words:
-        return None
-    end = blank or end
-    if not sentence.start < end < sentence.end:
-        return None
-    first = replace(sentence, end=end)
-    rest = replace(sentence, start=end, opens=False)
-    return _sized(text, first), _sized(text, rest)
-
-
-def _sized(text: str, sentence: Sentence) -> SizedSentence:
-    return SizedSentence(sentence, size_bytes(text[sentence.start : sentence.end]))
-
-
-LEAST, MOST = 0.5, 1.5
-"""Bounds of a chunk, as shares of its size."""
-SIDE = 3
-"""Sentences on each side of a place whose vectors are compared."""
-LAST = np.iinfo(np.int64).max
-"""The rank of an end that is not chosen if there is another."""
-IntArray = NDArray[np.int64]
-RankArray = NDArray[np.int64] | NDArray[np.float64]
 
 
 def fill_groups(
@@ -195,3 +160,40 @@ def similarity_ranks(vectors: NDArray[np.floating], sentences: Sequence[Sentence
     )
     ranks[[number for number, one in enumerate(sentences) if one.kind == "heading"]] = LAST
     return ranks
+
+
+def size_bytes(text: str) -> int:
+    """Return the number of UTF-8 bytes of a text."""
+    return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
+
+
+def sized(text: str, sentences: Iterable[Sentence]) -> Iterator[SizedSentence]:
+    """Yield the sentences of a text with their sizes."""
+    for sentence in sentences:
+        yield _sized(text, sentence)
+
+
+def cut_sentence(
+    text: str, whole: SizedSentence, room: int, *, inside_words: bool
+) -> tuple[SizedSentence, SizedSentence] | None:
+    """Cut a sentence after a word, so that the first part has at most ``room`` bytes.
+
+    None if nothing of it fits. ``inside_words`` it may be cut where no word ends.
+    """
+    sentence = whole.sentence
+    head = text[sentence.start : sentence.start + max(room, 0)]
+    fitting = head.encode("utf-8", "replace")[: max(room, 0)].decode("utf-8", "ignore")
+    end = sentence.start + len(fitting)
+    blank = max(text.rfind(mark, sentence.start, end) for mark in " \n") + 1
+    if blank <= sentence.start and not inside_words:
+        return None
+    end = blank or end
+    if not sentence.start < end < sentence.end:
+        return None
+    first = replace(sentence, end=end)
+    rest = replace(sentence, start=end, opens=False)
+    return _sized(text, first), _sized(text, rest)
+
+
+def _sized(text: str, sentence: Sentence) -> SizedSentence:
+    return SizedSentence(sentence, size_bytes(text[sentence.start : sentence.end]))

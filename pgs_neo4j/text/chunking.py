@@ -1,4 +1,8 @@
-"""Divides documents into chunks at the ends of sentences, stable under edits."""
+"""Divide documents into chunks: stretches of text with headings, pages, and context.
+
+Chunks end where sentences do, and stay where they are under edits. ``ChunkRules`` say how large
+they are, and where they may end.
+"""
 
 from __future__ import annotations
 
@@ -27,6 +31,18 @@ from pgs_neo4j.text.chunk_groups import (
 from pgs_neo4j.text.line_labels import find_label
 from pgs_neo4j.text.sentences import split_sentences
 from pgs_neo4j.text.tokens import BYTES_PER_TOKEN
+
+LONGEST_TITLE = 200
+MOST_SENTENCES = 1_000_000
+"""Sentences of any document. Each takes some 200 bytes of memory until all chunks are made."""
+
+MOST_LABELS = 1_000
+"""Labels of a record that all of its chunks name; tables rarely have more columns."""
+
+LEAST_LETTERS = 20
+"""Characters of a sentence on average, in a document of more sentences than that."""
+
+_MARKS = re.compile(r"^[\s#]+|[\s#]+$")
 
 ChunkStrategy = Literal["content", "token", "sentence", "semantic"]
 
@@ -67,15 +83,6 @@ class ChunkRules:
         return digest([self.strategy, *sizes])
 
 
-__all__ = ["ChunkRules", "ChunkStrategy", "bounded_sentences", "chunk_document", "chunks_ending"]
-LONGEST_TITLE = 200
-MOST_SENTENCES = 1_000_000
-"""Sentences of any document. Each takes some 200 bytes of memory until all chunks are made."""
-MOST_LABELS = 1_000
-"""Labels of a record that all of its chunks name; tables rarely have more columns."""
-LEAST_LETTERS = 20
-"""Characters of a sentence on average, in a document of more sentences than that."""
-_MARKS = re.compile(r"^[\s#]+|[\s#]+$")
 _NO_RULES = ChunkRules()
 
 

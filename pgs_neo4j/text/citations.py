@@ -1,7 +1,13 @@
-"""Find aliases in a model's text and resolve them to nodes.
+"""Read the citations of a model's text: their grammar, the nodes they name, and how to show them.
 
-A range cites every node in it if all of them were in the prompt and they are at most ``RANGE``.
-Otherwise it cites its two ends. Everything here takes time in proportion to the text.
+A citation is a pair of brackets that holds aliases and nothing else. The brackets are square or
+round, narrow or full-width: ``[n1]``, ``(n1, n2)``, ``【P4:n1; n2】``, ``[nodes n3 and n5]``. Two
+aliases with a hyphen or a longer dash between them are a range: ``[n3-n7]``. A range cites every
+node in it if all of them were in the prompt and they are at most ``RANGE``. Otherwise it cites its
+two ends.
+
+Whether a citation is valid is decided when the answer is made and is part of it. To show a text,
+``pieces`` only finds the places of its aliases. Everything takes time in proportion to the text.
 """
 
 from __future__ import annotations
@@ -16,6 +22,7 @@ from pgs_neo4j.text.shown import one_line
 
 _DASH = r"(?:[-\u2010-\u2015\u2212]|to(?!\w))"
 _NAME = r"(?:P\d{1,9}(?:\s*[:.]\s*|\s+))?(?:nodes?\s+)?n\d{1,9}(?!\w)"
+
 # The word before a bare alias belongs to the alias: with one way to read a group, and no bracket
 # inside of it, matching takes linear time.
 _MARK = r"(?:[,;&/]|and(?!\w)|nodes?(?!\w|\s+n\d{1,9}(?!\w)))"
@@ -27,10 +34,13 @@ GROUP = re.compile(
     re.IGNORECASE,
 )
 """A citation; group 1 is what its brackets hold."""
+
 ALIAS = re.compile(_PARTS, re.IGNORECASE)
 """An alias in a citation, as ``partition`` (or None) and ``number``."""
+
 ENTRY = re.compile(rf"(?P<range>{_DASH}\s*)?{_PARTS}", re.IGNORECASE)
 """An alias, with ``range`` if a dash before it makes it the end of a range."""
+
 RANGE = 20  # nodes that a range may cite without naming them all
 SHORT_TITLE = 36  # characters of a node's title in running text
 Place = tuple[int, str]  # partition id, 0 if none is named, and alias

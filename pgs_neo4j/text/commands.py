@@ -1,4 +1,4 @@
-"""Words of a command line, quoted so that a shell reads them back. Pure."""
+"""Write commands to paste into a shell: words in quotes, and ``pgs graph add`` for a mapping."""
 
 from __future__ import annotations
 
@@ -7,32 +7,6 @@ from collections.abc import Iterable
 from dataclasses import replace as changed
 
 from pgs_neo4j.model import GraphMapping
-
-EXTEND = "the command that 'pgs graph show NAME' prints, with --replace and"
-"""Begins advice where the name of the graph is not known; an option follows."""
-
-
-def command_line(words: Iterable[str]) -> str:
-    """Return words as one line to paste into a shell."""
-    return " ".join(map(shell_word, words))
-
-
-def shell_word(word: str) -> str:
-    """Return a word quoted for bash, zsh, and other POSIX shells.
-
-    A character that a terminal does not show is written as an escape, so that pasting keeps it.
-    """
-    if word.isprintable():
-        return shlex.quote(word)
-    return f"$'{''.join(map(_escaped, word))}'"
-
-
-def _escaped(character: str) -> str:
-    if character in "\\'":
-        return f"\\{character}"
-    if character.isprintable():
-        return character
-    return "".join(f"\\{byte:03o}" for byte in character.encode("utf-8", "surrogatepass"))
 
 
 def add_command(name: str, mapping: GraphMapping, *, replace: bool = False) -> str:
@@ -69,3 +43,30 @@ def text_command(name: str, mapping: GraphMapping) -> str:
     """Return the command that lets a graph read a property, in quotes, with all else as it is."""
     command = add_command(name, changed(mapping, text=("PROPERTY",)), replace=True)
     return f"'{command}'" if "'" not in command else command
+
+
+def command_line(words: Iterable[str]) -> str:
+    """Return words as one line to paste into a shell."""
+    return " ".join(map(shell_word, words))
+
+
+def shell_word(word: str) -> str:
+    """Return a word quoted for bash, zsh, and other POSIX shells.
+
+    A character that a terminal does not show is written as an escape, so that pasting keeps it.
+    """
+    if word.isprintable():
+        return shlex.quote(word)
+    return f"$'{''.join(map(_escaped, word))}'"
+
+
+def _escaped(character: str) -> str:
+    if character in "\\'":
+        return f"\\{character}"
+    if character.isprintable():
+        return character
+    return "".join(f"\\{byte:03o}" for byte in character.encode("utf-8", "surrogatepass"))
+
+
+EXTEND = "the command that 'pgs graph show NAME' prints, with --replace and"
+"""Begins advice where the name of the graph is not known; an option follows."""

@@ -1,7 +1,12 @@
-"""Reduces an absence, finding, or flag to the words of its subject.
+"""Reduce an absence, finding, or flag to the words of its subject, and group those that agree.
 
 An absence says "no evidence on X in these nodes". Only X counts in a search or a comparison with
 another absence.
+
+To group texts, not all pairs are compared. A text joins the group of an equal text, or else the
+group whose first text it resembles most, or else begins a new group. Similar texts must share one
+of the roots that make up most of their weight. So only those roots are looked up, rarest first
+(prefix filtering: Chaudhuri, Ganti, and Kaushik 2006).
 """
 
 from __future__ import annotations
@@ -21,11 +26,13 @@ from pgs_neo4j.text.words import words
 MOST_TERMS = 6  # to look for an absence by; one node rarely holds more
 PHRASE_WORDS = 4  # from this many content words on, a quotation is a sentence, not a term
 UNSPACED_WORD = 6  # in a script without blanks, a longer run is more than one word
+
 # Two texts say the same from this weighted Jaccard index on (as in the extractive reader). They
 # share a subject from this share of the lighter text's weight on.
 SAME = 0.5
 SPEAKS = 0.4
 SHARED = 2  # words that both must have, unless one of the texts has fewer
+
 # Words that state an absence, not its subject; all forms that occur.
 _ENGLISH = """
 absence absences absent account accounts addressed addresses addressing appear appears appeared
@@ -42,6 +49,7 @@ refers report reported reporting reports searched section sections silent speak 
 stated statement statements states text texts title titles together topic topics touch touched
 touches unaddressed uncovered unmentioned unreported unspecified word words
 """
+
 # The most common function words, and words of absences, of four more languages.
 _OTHERS = """
 aber auch auf aus bei beim das dass dem den der des diese dieser ein eine einem einen einer eines
@@ -55,10 +63,13 @@ nodo nodos para pero por que se sin sobre su una unos
 alla che da dal dei della delle di gli ha il lo manca menziona menzione nei nel nella nessun nessuna
 non per sono sul sulla tra uno
 """
+
 JARGON = frozenset(_ENGLISH.split())
 """Words that describe an absence rather than its subject, in lower case."""
+
 FOREIGN = frozenset(_OTHERS.split())
 """The same in four other languages. A word in capitals is a name: MIT, UN."""
+
 _IDLE = JARGON | FOREIGN
 _GENERIC = """
 analysis application applications approach approaches benefit benefits challenge challenges change
@@ -72,8 +83,10 @@ relationship relationships result results role roles rule rules source sources s
 strategies strategy structure studies study subject system systems technique techniques term terms
 theory time treat treated treatment treatments treats type types value values
 """
+
 GENERIC = frozenset(_GENERIC.split())
 """Words that occur in texts on any subject. More specific words are preferred."""
+
 _QUOTED = re.compile(
     r"“([^“”\n]{2,80})”|\"([^\"\n]{2,80})\"|„([^„“”\n]{2,80})[“”]"
     r"|«([^«»\n]{2,80})»|「([^「」\n]{1,80})」|『([^『』\n]{1,80})』|`([^`\n]{2,80})`"
@@ -81,6 +94,7 @@ _QUOTED = re.compile(
 _CITED = re.compile(r"⟦[^⟦⟧]*⟧")
 _PLACES = re.compile(r"\(in pass(?:es)? \d+[ab]*(?:, \d+[ab]*)* of \d+\)")
 _PARTITION = re.compile(r"(?<![^\W_])[Pp]\d{1,9}(?![^\W_])")
+
 # Parts joined by a dot, hyphen, or underscore are one word.
 _SIGN = rf"(?:[^\W_]|[{mark_class()}])"
 _WORD = re.compile(rf"{_SIGN}+(?:[._\-\u2010\u2011]{{1,2}}{_SIGN}+)*")

@@ -1,4 +1,4 @@
-"""Finds the names of columns that begin lines of a record, as in ``city: Oslo``."""
+"""Find the column names that begin the lines of a record, as in ``city: Oslo``, and blank them."""
 
 from __future__ import annotations
 

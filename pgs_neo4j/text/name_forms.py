@@ -1,4 +1,4 @@
-"""Names taken apart: words, and the places at which a spelling may join or part them."""
+"""Take names apart: words, places where a spelling may join or part them, and abbreviations."""
 
 from __future__ import annotations
 
@@ -10,16 +10,21 @@ from functools import lru_cache
 
 DROPPED = frozenset(".,'\u2018\u2019\u02bc`\"()[]:;!?\u2026")
 """Signs that a spelling may leave out."""
+
 JOINERS = frozenset("-\u2010\u2011\u2012\u2013\u2014\u2015\u2212/\u00b7")
 """Signs that a spelling may leave out, or replace by a blank."""
+
 _LEGAL_FORMS = """
 INC INCORPORATED / CORP CORPORATION / LTD LIMITED / LLC / LLP / PLC / CO COMPANY / GMBH / AG / SA /
 BV / NV / PTY
 """
+
 LEGAL_FORMS = {form: line.split()[0] for line in _LEGAL_FORMS.split("/") for form in line.split()}
 """Forms of a company, each with its shortest spelling."""
+
 TITLES = frozenset(("DR", "PROF", "PROFESSOR"))
 """Titles that a person has or not; those of a couple (Mr, Mrs) tell two people apart."""
+
 PERSONS = frozenset(
     ("PERSON", "PEOPLE", "HUMAN", "INDIVIDUAL", "AUTHOR", "RESEARCHER", "CHARACTER")
 )
@@ -29,29 +34,12 @@ _INVERTED = re.compile(r"([^,]+),_*([^,]+)")
 _DEFINED = re.compile(r"(?P<first>[^()]+?)_*\((?P<second>[^()]+)\)")
 SHORTEST, LONGEST = 2, 10
 """Characters of an abbreviation."""
+
 MOST_WORDS = 12
-MINOR_WORDS = frozenset(
-    (
-        "OF",
-        "THE",
-        "AND",
-        "FOR",
-        "IN",
-        "ON",
-        "AT",
-        "TO",
-        "A",
-        "AN",
-        "BY",
-        "WITH",
-        "DE",
-        "DU",
-        "DES",
-        "LA",
-        "LE",
-        "Y",
-    )
-)
+_MINOR = """
+OF THE AND FOR IN ON AT TO A AN BY WITH DE DU DES LA LE Y
+"""
+MINOR_WORDS = frozenset(_MINOR.split())
 """Words that acronyms often leave out."""
 
 

@@ -1,4 +1,8 @@
-"""Decides whether one present name is a variant of another, from both alone."""
+"""Decide whether one present name is a variant of another, from both alone.
+
+A variant may be a spelling, a defined abbreviation, a company form, an acronym, initials, or a
+typing error. Some words differ by a letter and are no typing errors (Johnson and Johnston).
+"""
 
 from __future__ import annotations
 
@@ -22,21 +26,29 @@ from pgs_neo4j.text.name_forms import (
 SHORTEST_ACRONYM, LONGEST_ACRONYM = 4, 8
 SHORTEST_OF_BODIES = 3
 """Letters of an organization's acronym. Three letters of anything else mean too many things."""
+
 BLOCKS = 5
 """Blocks of a name, each of its own kind."""
+
 VariantKind = Literal[
     "spelling", "definition", "company form", "acronym", "initials", "typing error"
 ]
+
 _RISKY_PREFIXES = frozenset(("RE", "UN", "CO", "DE"))
 """A hyphen after these may part two words: re-cover is not recover."""
+
 LEAST_LETTERS = 5
 """Of a word in which one letter may be wrong."""
+
 SWAPPED_LETTERS, DOUBLED_LETTERS, LONG_LETTERS = 8, 7, 11
 """Least letters for two that are swapped, one that is doubled, and one that is left out."""
+
 PERSON_SWAPPED, PERSON_DOUBLED = 5, 9
 """The same in names of persons: Paterson is not Patterson."""
+
 KEPT_START, KEPT_END = 1, 2
 """Letters that are right: the first, and the last two, which tell Julian and Juliana apart."""
+
 _VOWELS = frozenset("AEIOUY")
 _PAIRS = """
 ABCDEFGHIJKLMNPRSTUVWXYZ BABDEIJLMORSTUY CACEHIKLNOQRSTUYZ DADEGHIJLMNORSTUVWY
@@ -46,6 +58,7 @@ OABCDEFGHIJKLMNOPRSTUVWXYZ PAEFHIKLMNOPRSTUWY QU RABCDEFGHIKLMNOPRSTUVWYZ SABCDE
 TABCEFGHILMNORSTUVWYZ UABCDEFGHIJKLMNPRSTVXYZ VAEIKLORSUY WABDEFHIKLMNORSTY XACEHIOPTUY
 YABCDEGHIKLMNOPRSTUVWZ ZABEIKLMOTUWYZ
 """
+
 _AFTER = {line[0]: frozenset(line[1:]) for line in _PAIRS.split()}
 """For each letter, those that follow it in some name."""
 

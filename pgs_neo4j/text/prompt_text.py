@@ -1,4 +1,7 @@
-"""Makes text from a graph safe to stand in a prompt."""
+"""Prepare text of the graph for a prompt: make it harmless, and cut it at words.
+
+Cuts limit characters and UTF-8 bytes at once.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,7 @@ from pgs_neo4j.text.thinking import ANY_MARK
 
 _LINES = re.compile("[\u2028\u2029]")
 _BRACKETS = str.maketrans("<[◁>]▷", "⟨⟨⟨⟩⟩⟩")
+
 # <|im_start|> and its like, which some servers obey even inside a message.
 _TEMPLATE = re.compile(r"<([|\uff5c][^<>|\uff5c\n]{1,40}[|\uff5c])>")
 MARGIN = 3  # extra characters that each line of a chunk costs in a prompt

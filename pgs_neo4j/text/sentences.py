@@ -1,4 +1,10 @@
-"""Sentences of any text, with their places: prose, headings, lists, tables, and code."""
+"""Split a text into sentences, each with its place; together they are the text.
+
+First, each line is classified as prose, a heading, a row, or code, as in Markdown,
+reStructuredText, and docstrings. Then paragraphs are divided where sentences begin, and anything
+too long for a sentence is cut. Nothing is removed. Reading takes time in proportion to the text,
+since only the beginning of a long line is looked at.
+"""
 
 from __future__ import annotations
 
@@ -10,37 +16,15 @@ from typing import Literal, NamedTuple
 
 from pgs_neo4j.model.documents import Sentence, SentenceKind
 
-__all__ = ["split_sentences"]
-CODE_BLOCK = 800
-"""Characters of code that count as one sentence; a blank line ends it as well."""
-_UNDERLINES = {"=": 1, "-": 2, "~": 3, "^": 4, '"': 4, "'": 4, "*": 1, "+": 3, "#": 1}
-_GRID = ("+-", "+=")  # begins the line between two rows of a grid, which may have several lines
-_Start = tuple[int, SentenceKind, bool, int]
-"""Where a sentence begins, its kind, whether it opens a block, and its level."""
-LONGEST = 1200
-"""Characters of a sentence. More is a table, a dump, or a line of data, and it is cut."""
-_CLOSING = "\"'\u2019\u201d»)\\]*_`"
-_OPENING = "\"'\u201c\u2018«(\\[*_`¿¡"
-# Stops of Arabic, Devanagari, Armenian, Ethiopic, and Khmer stand before blanks, as ours do.
-_STOPS = ".!?…\u061f\u06d4\u0964\u0965\u0589\u1362\u17d4"
-_WIDE_STOPS = "\u3002\uff01\uff1f\uff61"
-_WIDE_CLOSING = "\u300d\u300f\uff09\u3011\u3009\u300b\u201d\u2019\"')"
-_END = re.compile(
-    rf"(?<=[{_STOPS}])[{_CLOSING}]{{0,4}}\s+(?=[{_OPENING}]{{0,3}}[^\W_a-z])"
-    rf"|(?<=[{_WIDE_STOPS}])[{_WIDE_CLOSING}]{{0,3}}\s*(?=[^\s{_WIDE_STOPS}{_WIDE_CLOSING}])"
-)
-_ABBREVIATION = re.compile(
-    r"(?:\b(?:e\.g|i\.e|cf|vs|etc|al|fig|figs|eq|eqs|sec|no|nos|dr|mr|mrs|ms|prof|st|approx|resp"
-    r"|ca|vol|ed|eds|pp|inc|ref|refs|jr|sr|co|corp|ltd|mt|gen|col|sgt|capt|lt|rev|hon|gov|sen|rep"
-    r"|dept|univ|bros|viz|est)|\b[A-Z])\.$",
-    re.IGNORECASE,
-)
-_MARKER = re.compile(r"\s{0,80}\d{1,3}[.)]\s")  # of a numbered item
-_BREAKS = (re.compile(r"\n(?=\S)"), re.compile(r"\s(?=\S)"))
-_TRIED = 128  # places of a cut that are compared
-_AHEAD = 16  # characters after a place that decide whether a cut is made there
 LineKind = Literal["blank", "prose", "opener", "heading", "row", "code", "rule"]
 """``opener``: prose that begins a list item, a field, or a quotation."""
+
+CODE_BLOCK = 800
+"""Characters of code that count as one sentence; a blank line ends it as well."""
+
+_UNDERLINES = {"=": 1, "-": 2, "~": 3, "^": 4, '"': 4, "'": 4, "*": 1, "+": 3, "#": 1}
+_GRID = ("+-", "+=")  # begins the line between two rows of a grid, which may have several lines
+
 LONGEST_HEADING = 100
 LOOK = 2000  # characters of a line that decide what it is
 TABS = 2  # of a line that is a row of a table
@@ -57,6 +41,44 @@ _TAG = re.compile(r"<[/\w][^>]*>")
 _WORD = re.compile(r"[^\W_]")
 _FEEDS = re.compile(r"\n+")
 _FENCES = ("```", "~~~")
+
+LONGEST = 1200
+"""Characters of a sentence. More is a table, a dump, or a line of data, and it is cut."""
+
+_CLOSING = "\"'\u2019\u201d»)\\]*_`"
+_OPENING = "\"'\u201c\u2018«(\\[*_`¿¡"
+
+# Stops of Arabic, Devanagari, Armenian, Ethiopic, and Khmer stand before blanks, as ours do.
+_STOPS = ".!?…\u061f\u06d4\u0964\u0965\u0589\u1362\u17d4"
+_WIDE_STOPS = "\u3002\uff01\uff1f\uff61"
+_WIDE_CLOSING = "\u300d\u300f\uff09\u3011\u3009\u300b\u201d\u2019\"')"
+_END = re.compile(
+    rf"(?<=[{_STOPS}])[{_CLOSING}]{{0,4}}\s+(?=[{_OPENING}]{{0,3}}[^\W_a-z])"
+    rf"|(?<=[{_WIDE_STOPS}])[{_WIDE_CLOSING}]{{0,3}}\s*(?=[^\s{_WIDE_STOPS}{_WIDE_CLOSING}])"
+)
+
+_ABBREVIATION = re.compile(
+    r"(?:\b(?:e\.g|i\.e|cf|vs|etc|al|fig|figs|eq|eqs|sec|no|nos|dr|mr|mrs|ms|prof|st|approx|resp"
+    r"|ca|vol|ed|eds|pp|inc|ref|refs|jr|sr|co|corp|ltd|mt|gen|col|sgt|capt|lt|rev|hon|gov|sen|rep"
+    r"|dept|univ|bros|viz|est)|\b[A-Z])\.$",
+    re.IGNORECASE,
+)
+_MARKER = re.compile(r"\s{0,80}\d{1,3}[.)]\s")  # of a numbered item
+_BREAKS = (re.compile(r"\n(?=\S)"), re.compile(r"\s(?=\S)"))
+_TRIED = 128  # places of a cut that are compared
+_AHEAD = 16  # characters after a place that decide whether a cut is made there
+
+_Start = tuple[int, SentenceKind, bool, int]
+"""Where a sentence begins, its kind, whether it opens a block, and its level."""
+
+
+class Line(NamedTuple):
+    """A stretch ``text[start:end]`` with its line feed; ``level`` is that of a heading."""
+
+    start: int
+    end: int
+    kind: LineKind
+    level: int = 0
 
 
 def split_sentences(text: str) -> Iterator[Sentence]:
@@ -145,57 +167,6 @@ def _underline_level(text: str, title: Line, rule: Line) -> int:
     if len(set(line)) > 1 or len(line) < 3 or (mark not in "=-" and len(line) < len(words) - 1):
         return 0
     return _UNDERLINES.get(mark, 0)
-
-
-def sentence_starts(text: str, start: int, end: int) -> Iterator[tuple[int, bool]]:
-    """Yield where sentences of the paragraph ``text[start:end]`` begin.
-
-    True marks the parts of something too long for a sentence.
-    """
-    begin = start
-    marker = _MARKER.match(text, start, end)
-    for match in _END.finditer(text, marker.end() if marker else start, end):
-        if match.end() < end and not _is_abbreviated(text, begin, match.start()):
-            yield from cut_long(text, begin, match.end())
-            begin = match.end()
-    yield from cut_long(text, begin, end)
-
-
-def cut_long(text: str, start: int, end: int) -> Iterator[tuple[int, bool]]:
-    """Yield ``start`` and the places at which ``text[start:end]`` is cut, if it is too long.
-
-    A cut is made before a line if possible, else before a word. Which one follows from the words
-    after it, so that an insertion moves few cuts.
-    """
-    long = end - start > LONGEST
-    yield start, long
-    while end - start > LONGEST:
-        start = _cut(text, start + LONGEST // 3, start + LONGEST)
-        yield start, long
-
-
-def _cut(text: str, low: int, high: int) -> int:
-    for pattern in _BREAKS:
-        places = [match.end() for match in islice(pattern.finditer(text, low, high), _TRIED)]
-        if places:
-            return max(places, key=lambda place: text[place : place + _AHEAD])
-    # No word ends here, so cut before the character that sorts last.
-    highest = max(text[low:high])
-    same = islice((place for place in range(low, high) if text[place] == highest), _TRIED)
-    return max(same, key=lambda place: text[place : place + _AHEAD])
-
-
-def _is_abbreviated(text: str, begin: int, stop: int) -> bool:
-    return _ABBREVIATION.search(text[max(begin, stop - 12) : stop]) is not None
-
-
-class Line(NamedTuple):
-    """A stretch ``text[start:end]`` with its line feed; ``level`` is that of a heading."""
-
-    start: int
-    end: int
-    kind: LineKind
-    level: int = 0
 
 
 @dataclass(slots=True)
@@ -291,3 +262,45 @@ def _opens(stripped: str) -> bool:
     if first in "@:":
         return _FIELD.match(stripped) is not None
     return " -" in stripped[:60] and _ENTRY.match(stripped) is not None
+
+
+def sentence_starts(text: str, start: int, end: int) -> Iterator[tuple[int, bool]]:
+    """Yield where sentences of the paragraph ``text[start:end]`` begin.
+
+    True marks the parts of something too long for a sentence.
+    """
+    begin = start
+    marker = _MARKER.match(text, start, end)
+    for match in _END.finditer(text, marker.end() if marker else start, end):
+        if match.end() < end and not _is_abbreviated(text, begin, match.start()):
+            yield from cut_long(text, begin, match.end())
+            begin = match.end()
+    yield from cut_long(text, begin, end)
+
+
+def cut_long(text: str, start: int, end: int) -> Iterator[tuple[int, bool]]:
+    """Yield ``start`` and the places at which ``text[start:end]`` is cut, if it is too long.
+
+    A cut is made before a line if possible, else before a word. Which one follows from the words
+    after it, so that an insertion moves few cuts.
+    """
+    long = end - start > LONGEST
+    yield start, long
+    while end - start > LONGEST:
+        start = _cut(text, start + LONGEST // 3, start + LONGEST)
+        yield start, long
+
+
+def _cut(text: str, low: int, high: int) -> int:
+    for pattern in _BREAKS:
+        places = [match.end() for match in islice(pattern.finditer(text, low, high), _TRIED)]
+        if places:
+            return max(places, key=lambda place: text[place : place + _AHEAD])
+    # No word ends here, so cut before the character that sorts last.
+    highest = max(text[low:high])
+    same = islice((place for place in range(low, high) if text[place] == highest), _TRIED)
+    return max(same, key=lambda place: text[place : place + _AHEAD])
+
+
+def _is_abbreviated(text: str, begin: int, stop: int) -> bool:
+    return _ABBREVIATION.search(text[max(begin, stop - 12) : stop]) is not None

@@ -1,4 +1,4 @@
-"""Makes foreign text safe for a file, and numbers readable."""
+"""Make foreign text safe to show, write figures in words, and order names as people count."""
 
 from __future__ import annotations
 

@@ -1,4 +1,10 @@
-"""Estimates token counts without a tokenizer."""
+"""Count the tokens of a text without a tokenizer: estimate them, or bound them from below.
+
+Byte-pair and unigram vocabularies never merge two words across white space, nor a word with the
+punctuation behind it. So the runs of a text bound its tokens from below, much closer than its bytes
+do: English prose has 1.1 to 1.5 tokens a run in the vocabularies of today's models. Text without
+spaces is bounded by its characters: vocabularies merge at most a few of them.
+"""
 
 from __future__ import annotations
 
@@ -12,13 +18,16 @@ BYTES_PER_TOKEN = 3.5
 DIGITS_PER_TOKEN = 4  # vocabularies hold all numbers of three digits, and few longer ones
 UNSPACED_PER_TOKEN = 4  # frequent words of Chinese, Japanese, and Thai are single tokens
 MARKS_SHARE = 0.8  # of the runs of marks; some are merged with a line's end, or with a space
+
 # Markup has more runs than this many bytes have tokens: "[n12]" is four runs of five bytes. Some
 # servers count by bytes, and the largest vocabularies reach more than five bytes a token on prose.
 MOST_BYTES_PER_TOKEN = 6.0
 WORDS_SHARE = 0.97  # of the runs of letters; some vocabularies hold "don't" as one token
+
 # Fewer tokens than these are not a count of a text, whole or cut. Some endpoints always report 0 or
 # 1, and no context of any use is smaller.
 LEAST_COUNT = 128
+
 # Counting matches takes a tenth of the time of looking at each.
 _WORD = re.compile(r"[^\W\d_]+")
 _DIGITS = re.compile(rf"\d{{1,{DIGITS_PER_TOKEN}}}")

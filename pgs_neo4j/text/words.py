@@ -1,4 +1,9 @@
-"""Content words and stems, for readers and embedders without a model."""
+"""The content words of a text, their stems, and the words that reveal nothing about its subject.
+
+The lists hold English function words, and what markup and graph exports leave in text. All are
+casefolded. The stop words of keywords have three letters or more, since keywords have no shorter
+words. ``words`` also leaves out the shortest words and those of questions.
+"""
 
 from __future__ import annotations
 
@@ -46,10 +51,12 @@ were weren what whatever when whence whenever where whereas whereby wherein wher
 whichever while whilst who whoever whole whom whose why wide will willing wish with within without
 won wonder work worked working works would wouldn yes yet you your yours yourself yourselves
 """
+
 _NOISE = """
 amp apos com edu false ftp gov href http https img jpeg jpg laquo ldquo lsquo mailto nan nbsp net
 none null org png quot raquo rdquo rsquo src svg true undefined url utf www xmlns
 """
+
 _GRAMMATICAL = """
 a about above after again against all am an and any are aren as at be because been before being
 below between both but by can cannot could couldn did didn do does doesn doing don down during each
@@ -60,13 +67,17 @@ some such than that the their theirs them themselves then there these they this 
 too under until up upon us ve very was wasn we were weren what when where whether which while who
 whom whose why will with within without won would wouldn you your yours yourself yourselves
 """
+
 GRAMMATICAL_WORDS = frozenset(_GRAMMATICAL.split())
 """Words that hold a sentence together, casefolded. The other function words, such as "high" or
 "use", may belong to a subject: "high voltage"."""
+
 FUNCTION_WORDS = frozenset(_ENGLISH.split())
 """English function words, casefolded."""
+
 KEYWORD_STOP_WORDS = FUNCTION_WORDS.union(_NOISE.split())
 """Left out of keywords, casefolded."""
+
 # In addition to the function words: the shortest words, and words of questions.
 _MORE = """
 a am an as at be by do go he if in is it me my no of on or so to up us we ll re ve eg ie
@@ -75,6 +86,7 @@ missing mention mentions question answer graph exist exists available kinds sort
 comprehensive complete
 """
 STOP_WORDS = FUNCTION_WORDS.union(_MORE.split())
+
 # Longest first, so that "ations" is not taken for "s".
 SUFFIXES = (
     *("ations", "ation", "ments", "ment", "ings", "ions", "edly"),

@@ -10,9 +10,6 @@ from dataclasses import dataclass, fields
 from types import MappingProxyType, NoneType, UnionType
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
-Kind = Literal["text", "integer", "number", "boolean"]
-KINDS: dict[type, Kind] = {str: "text", int: "integer", float: "number", bool: "boolean"}
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FindingRow:
@@ -162,6 +159,9 @@ ROWS: Mapping[str, type[Row]] = MappingProxyType(
     }
 )
 """Every table by its name. All but ``runs`` are of one answer."""
+
+Kind = Literal["text", "integer", "number", "boolean"]
+KINDS: dict[type, Kind] = {str: "text", int: "integer", float: "number", bool: "boolean"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,21 +16,19 @@ from itertools import chain, combinations, groupby, pairwise
 from pgs_neo4j.text.citations import GROUP
 from pgs_neo4j.text.claims.amounts import TIMES, states_factor
 from pgs_neo4j.text.claims.dates import Date, find_dates, same_date
-from pgs_neo4j.text.claims.names import Name, find_names
+from pgs_neo4j.text.claims.names import LABEL, find_unknown_names
 from pgs_neo4j.text.claims.negations import Words, denies, split_clauses
 from pgs_neo4j.text.claims.numbers import (
     PERCENT,
     Number,
     agree,
     find_numbers,
-    is_unit,
     sums,
 )
 from pgs_neo4j.text.claims.ranks import find_unsaid, years
 from pgs_neo4j.text.claims.sources import Material, Sources
 from pgs_neo4j.text.matching import root
 from pgs_neo4j.text.normal_form import (
-    find_words,
     flatten,
     fold_case,
     has_unsegmented,
@@ -98,9 +96,6 @@ _OWN_NOUNS = frozenset(_OWN_WORDS.split())
 _PARTITION_NOUNS = frozenset(
     ("partition", "partitions", "domain", "domains", "community", "communities")
 )
-_LABEL = re.compile(
-    r"\A\s*(?:[-*•+]\s+|\d{1,3}[.)]\s+)?(?:\*\*[^*\n]{1,60}\*\*:?|[^\s:][^:\n]{0,40}:(?=\s))"
-)
 _MARKER = re.compile(r"\A\s*(?:[-*•+]\s+)?(?:\(?\d{1,2}[.)]\s+)|(?<!\w)\(\d\)(?=\s)")
 _PARTITION = re.compile(
     r"(?<![^\W_])P\d{1,9}(?:\s?[:.]\s?n\d{1,9})?(?![^\W_])|(?<![^\W_])[Pp]artitions?\s+\d{1,4}(?![\w.,]\d)"
@@ -115,13 +110,7 @@ _QUOTED = re.compile(
 _GAP = re.compile(r"\[?(?:\.\.\.|…)\]?|\[[^\[\]]{0,40}\]")
 _LEAST_QUOTED = 12, 3  # characters and words of the quotation of a sentence
 _NUMBERED = re.compile(r"([^\W\d_]*[A-Z][^\W\d_]+)[ -]\Z")  # a name before its number
-# A name with a number behind its hyphen, a version, or an address.
-_IDENTIFIER = re.compile(
-    r"(?<![\w-])(?=[^\W_]*[A-Z])[^\W_]{1,24}-\d+[^\W_]*(?:\.\d+)*|(?<![\w.,])\d+(?:\.\d+){2,}(?![\w,])"
-)
-_COUNTED = re.compile(r"\d\s?\Z")  # before the sign of a unit
 _DECORATION = re.compile(r"[*_`]|\A\W*[-•+]\s+")
-_CODE = re.compile(r"`([^`\n]+)`")
 
 
 @dataclass(frozen=True)
@@ -172,9 +161,10 @@ def find_doubts(
     numbers = _missing_numbers(rest, sources, known, related)
     missing += numbers
     missing += map(_short, find_unsaid(rest, sources, known.question))
-    missing += _missing_names(rest, sources, known)
+    every = Sources((known.question, known.names, *sources))
+    missing += map(_short, find_unknown_names(rest, every))
     reasons = [f"no {where} has {', '.join(dict.fromkeys(missing))}"] if missing else []
-    if _is_denied(_LABEL.sub(" ", _QUOTED.sub(" ", plain)), sources):
+    if _is_denied(LABEL.sub(" ", _QUOTED.sub(" ", plain)), sources):
         reasons.append(f"a {where} says the contrary")
     # What a text says word for word is in no doubt, however its numbers and names are read. Words
     # have neither the signs nor the units of numbers.
@@ -439,79 +429,6 @@ def _is_one_of(claim: Number, made: Iterable[Decimal]) -> bool:
         for value, step in claim.values
         for one in made
     )
-
-
-def _missing_names(text: str, sources: Sources, known: Known) -> list[str]:
-    every = Sources((known.question, known.names, *sources))
-    label = _LABEL.match(text)
-    begins = label.end() if label else 0
-    code = [match.span(1) for match in _CODE.finditer(text)]
-    return (
-        [
-            _short(match.group())
-            for match in _IDENTIFIER.finditer(text)
-            if not any(_has_identifier(match.group(), one) for one in every)
-        ]
-        + [
-            _short(name.text)
-            for name in find_names(text)
-            if name.start >= begins
-            and not all(is_unit(word) for word in name.words)
-            and not (
-                len(name.text) < 5 and _COUNTED.search(text, max(0, name.start - 2), name.start)
-            )
-            and not any(first <= name.start < last for first, last in code)
-            and not _named(name, every)
-        ]
-        + [
-            _short(text[first:last])
-            for first, last in code
-            if not any(
-                _is_said(text[first:last], one) for one in every.likely_first(text[first:last])
-            )
-        ]
-    )
-
-
-def _has_identifier(identifier: str, source: Material) -> bool:
-    return flatten(identifier) in source.flat or flatten(join(identifier)) in source.flat
-
-
-def _is_said(words: str, source: Material) -> bool:
-    return all(
-        root(word) in source.roots or word in source.letters
-        for word in find_words(fold_case(normal_form(words)))
-    )
-
-
-def _named(name: Name, sources: Sources) -> bool:
-    """Whether the words of a name stand in some texts, or it is short for words that do."""
-    words = [fold_case(normal_form(word)) for word in name.words]
-    if all(
-        any(_has(word, one) for one in sources.likely_first(written))
-        for word, written in zip(words, name.words, strict=True)
-    ):
-        return True
-    whole = "".join("".join(find_words(word)) for word in words)
-    if len(name.words) > 1:
-        short = "".join(word[0] for word in words)
-        if len(short) > 1 and any(one.has_word(short) for one in sources):
-            return True
-    letters = "".join(sign for sign in name.words[0] if sign.isalpha())
-    if (
-        len(name.words) == 1
-        and len(letters) > 2
-        and letters.rstrip("s") == name.words[0].rstrip("s")
-    ):
-        initials = fold_case(letters.rstrip("s"))
-        if letters[1].isupper() and any(initials in one.initials for one in sources):
-            return True
-    known = len(whole) > 5 or any(sign.isdigit() for sign in whole)
-    return known and any(one.has_letters(whole) for one in sources)
-
-
-def _has(word: str, source: Material) -> bool:
-    return all(map(source.has_word, find_words(word)))
 
 
 def _find_quotes(text: str) -> list[str]:

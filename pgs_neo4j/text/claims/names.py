@@ -1,4 +1,4 @@
-"""Finds the proper names of a sentence, by their capitals and digits.
+"""Find the proper names of a sentence, by their capitals and digits, and look them up in texts.
 
 The first word of a sentence has a capital anyway, so alone it is no name. In German, where nouns
 have capitals as well, only words with digits and runs of capitals are names.
@@ -10,7 +10,17 @@ import re
 from dataclasses import dataclass
 
 from pgs_neo4j.text.claims.dates import MONTH_NAMES
-from pgs_neo4j.text.normal_form import mark_class
+from pgs_neo4j.text.claims.numbers import is_unit
+from pgs_neo4j.text.claims.sources import Material, Sources
+from pgs_neo4j.text.matching import root
+from pgs_neo4j.text.normal_form import (
+    find_words,
+    flatten,
+    fold_case,
+    join,
+    mark_class,
+    normal_form,
+)
 from pgs_neo4j.text.words import STOP_WORDS
 
 _SIGN = rf"(?:[^\W_]|[{mark_class()}])"
@@ -30,6 +40,17 @@ partitions finding findings figure fig table section eq equation absences connec
 convergences thesis yes no none note overall however ok etc
 """
 _COMMON = frozenset(_COMMON_WORDS.split()) | MONTH_NAMES
+# A name with a number behind its hyphen, a version, or an address.
+_IDENTIFIER = re.compile(
+    r"(?<![\w-])(?=[^\W_]*[A-Z])[^\W_]{1,24}-\d+[^\W_]*(?:\.\d+)*|(?<![\w.,])\d+(?:\.\d+){2,}(?![\w,])"
+)
+_COUNTED = re.compile(r"\d\s?\Z")  # before the sign of a unit
+_CODE = re.compile(r"`([^`\n]+)`")
+LABEL = re.compile(
+    r"\A\s*(?:[-*•+]\s+|\d{1,3}[.)]\s+)?(?:\*\*[^*\n]{1,60}\*\*:?|[^\s:][^:\n]{0,40}:(?=\s))"
+)
+"""What begins a line before its sentence: a bullet, a number, or a title with a colon."""
+
 MOST_CAPITALS = 0.6  # share of a sentence's words; with more, it is a heading
 
 
@@ -41,6 +62,33 @@ class Name:
     words: tuple[str, ...]
     start: int
     end: int
+
+
+def find_unknown_names(text: str, sources: Sources) -> list[str]:
+    """Return the identifiers, names, and code of a sentence that none of some texts has."""
+    label = LABEL.match(text)
+    begins = label.end() if label else 0
+    code = [match.span(1) for match in _CODE.finditer(text)]
+    unknown = [
+        match.group()
+        for match in _IDENTIFIER.finditer(text)
+        if not any(_has_identifier(match.group(), one) for one in sources)
+    ]
+    unknown += [
+        name.text
+        for name in find_names(text)
+        if name.start >= begins
+        and not all(is_unit(word) for word in name.words)
+        and not (len(name.text) < 5 and _COUNTED.search(text, max(0, name.start - 2), name.start))
+        and not any(first <= name.start < last for first, last in code)
+        and not _named(name, sources)
+    ]
+    quoted = (text[first:last] for first, last in code)
+    return unknown + [
+        words
+        for words in quoted
+        if not any(_is_said(words, one) for one in sources.likely_first(words))
+    ]
 
 
 def find_names(sentence: str) -> list[Name]:
@@ -94,3 +142,44 @@ def _names(sentence: str, run: list[re.Match[str]]) -> list[Name]:
         return []
     words = tuple(_POSSESSIVE.sub("", match.group()) for match in run)
     return [Name(sentence[first.start() : run[-1].end()], words, first.start(), run[-1].end())]
+
+
+def _has_identifier(identifier: str, source: Material) -> bool:
+    return flatten(identifier) in source.flat or flatten(join(identifier)) in source.flat
+
+
+def _is_said(words: str, source: Material) -> bool:
+    return all(
+        root(word) in source.roots or word in source.letters
+        for word in find_words(fold_case(normal_form(words)))
+    )
+
+
+def _named(name: Name, sources: Sources) -> bool:
+    """Whether the words of a name stand in some texts, or it is short for words that do."""
+    words = [fold_case(normal_form(word)) for word in name.words]
+    if all(
+        any(_has(word, one) for one in sources.likely_first(written))
+        for word, written in zip(words, name.words, strict=True)
+    ):
+        return True
+    whole = "".join("".join(find_words(word)) for word in words)
+    if len(name.words) > 1:
+        short = "".join(word[0] for word in words)
+        if len(short) > 1 and any(one.has_word(short) for one in sources):
+            return True
+    letters = "".join(sign for sign in name.words[0] if sign.isalpha())
+    if (
+        len(name.words) == 1
+        and len(letters) > 2
+        and letters.rstrip("s") == name.words[0].rstrip("s")
+    ):
+        initials = fold_case(letters.rstrip("s"))
+        if letters[1].isupper() and any(initials in one.initials for one in sources):
+            return True
+    known = len(whole) > 5 or any(sign.isdigit() for sign in whole)
+    return known and any(one.has_letters(whole) for one in sources)
+
+
+def _has(word: str, source: Material) -> bool:
+    return all(map(source.has_word, find_words(word)))

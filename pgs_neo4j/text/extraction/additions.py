@@ -1,4 +1,8 @@
-"""Adds the entities that are known without a model to what a chunk says."""
+"""Add to an extraction what is known without a model.
+
+These are the entities that a document gives, such as the values of a column, and the abbreviations
+that a text defines: World Health Organization (WHO).
+"""
 
 from __future__ import annotations
 
@@ -21,16 +25,19 @@ from pgs_neo4j.text.name_forms import LONGEST, is_abbreviation, looks_abbreviate
 
 Named = tuple[str, str]
 """A name's key and a type."""
+
 FORM = "1"
 """Of the rules; with others, documents are written again, which costs no call."""
+
+_REACH = 40
+"""Characters before a name in which its abbreviation is looked for."""
+
 _QUOTES = "\"'\u2018\u2019\u201c\u201d\u201e\u00ab\u00bb"
 _SHORT = rf"(?P<short>\w[\w.&/-]{{1,{LONGEST}}})"
 _BEHIND = re.compile(rf"[{_QUOTES}]?\s?\(\s?(?:the\s)?[{_QUOTES}]?{_SHORT}[{_QUOTES}]?\s?[),;]")
 _BEFORE = re.compile(rf"(?<![\w.&/-]){_SHORT}[{_QUOTES}]?\s?\(\s?(?:the\s)?[{_QUOTES}]?$")
 _CLOSED = re.compile(rf"[{_QUOTES}]?\s?[),;]")
 _WITHIN = re.compile(r"(?P<first>[^()]+?)\s?\((?P<second>[^()]+)\)")
-_REACH = 40
-"""Characters before a name in which its abbreviation is looked for."""
 
 
 def add_given(extraction: GroundedExtraction, chunk: Chunk) -> GroundedExtraction:

@@ -1,4 +1,4 @@
-"""Grounds an extraction in its chunk: whatever has no place in the text is dropped.
+"""Ground an extraction in its chunk: drop whatever has no place in the text.
 
 A name is looked for in the sentences that the reply cites, then in the whole chunk. An entity whose
 name stands nowhere, but shares a word with the chunk, is implicit in the sentences cited.
@@ -34,6 +34,7 @@ from pgs_neo4j.text.sentences import split_sentences
 
 MOST_SPANS = 200
 """Places of an entity in a chunk."""
+
 RELATED = "RELATED"
 _NUMBER = re.compile(r"\d+(?:[.,\u066b\u066c]\d+)*")
 _THOUSANDS = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?")

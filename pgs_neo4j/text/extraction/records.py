@@ -5,7 +5,8 @@
     <|COMPLETE|>
 
 The last field has the numbers of the sentences that say it. A relation may have its weight after
-that. A reply that is cut off lacks the last line, and all its whole lines still count.
+that. A reply that is cut off lacks the last line, and all its whole lines still count. Fields
+become values however a model wrote them.
 """
 
 from __future__ import annotations
@@ -21,10 +22,12 @@ from pgs_neo4j.text.prompt_text import clean_text
 
 DELIMITER = "<|#|>"
 COMPLETE = "<|COMPLETE|>"
+
 # What the reader takes for a delimiter or for the end, and what documents may not contain.
 BROKEN_DELIMITER = re.compile(
     r"<\\?\|{0,2}#\\?\|{0,2}\\?>|<\\?\|{1,2}\\?#\\?\|{0,2}|\|{1,2}\\?#\\?\|{1,2}>?|<\|\|?>"
 )
+
 BROKEN_COMPLETE = re.compile(
     r"<\\?\|{0,2}\s?COMPLETED?\s?\\?\|{0,2}\\?>|<\|COMPLETED?\b", re.IGNORECASE
 )
@@ -35,6 +38,7 @@ LONGEST_TYPE = 80
 MOST_KEYWORDS = 8
 MOST_NUMBERS = 200
 """Sentences of a record, and of a range in it."""
+
 _ONE = r"(?:(?:sentences?|sent|s)\.?\s?|#)?\d{1,6}"
 _BETWEEN = r"(?:\s?(?:,|;|-|\u2013|\u2014|&|and|to)\s?|\s)"
 _NUMBERS = re.compile(rf"[\[(]?{_ONE}(?:{_BETWEEN}{_ONE})*[\])]?\.?", re.IGNORECASE)

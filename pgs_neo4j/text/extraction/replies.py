@@ -1,8 +1,8 @@
-"""Reads a model's reply to a chunk: records, or JSON if there are none.
+"""Read a model's reply to a chunk: records, or JSON if there are none.
 
 A reply may be cut off, or records may be spoiled: delimiters with a missing sign, two records on
-one line, list marks and quotes around them. What can be read counts. The rest is dropped, and
-counted by reason. Reading takes linear time.
+one line, list marks and quotes around them. Of JSON that does not parse, its whole objects count.
+The rest is dropped, and counted by reason. Reading takes linear time.
 """
 
 from __future__ import annotations
@@ -29,20 +29,24 @@ from pgs_neo4j.text.thinking import strip_thinking
 
 MOST_RECORDS = 1000
 """Records of a reply; a model that repeats itself writes more."""
+
 LONGEST_LINE, LONGEST_FIELD = 20_000, 2_000
 """Characters of a line that are read, and of its end that may be numbers."""
+
+MOST_FAILURES = 40
+"""Braces that begin no object, after which a reply that was cut off is given up."""
+
 _QUOTES = r"[\"'*`(]{0,4}"
 _RECORD = re.compile(
     rf"{_QUOTES}(entity|relation(?:ship)?)[\"'*`]{{0,4}}\s?{re.escape(DELIMITER)}", re.IGNORECASE
 )
+
 _BEGINS = re.compile(
     rf"\s*(?:[-*+•]\s+|\d{{1,3}}[.)]\s+)?{_QUOTES}(?:entity|relation)", re.IGNORECASE
 )
 _CLOSED = re.compile(r"[.!?\u2026\u3002\uff01\uff1f)\]\"'*`]\s*$")
 _ENTITY_FIELDS, _RELATION_FIELDS = 3, 4
-_Item = ExtractedEntity | ExtractedRelation
-MOST_FAILURES = 40
-"""Braces that begin no object, after which a reply that was cut off is given up."""
+
 _NAME = ("name", "entity_name", "entity", "id", "title")
 _TYPE = ("type", "entity_type", "label", "category")
 _SOURCE = ("source", "src", "source_entity", "from", "head", "subject", "start")
@@ -53,6 +57,8 @@ _NUMBERS = ("sentences", "sentence", "sentence_numbers", "evidence")
 _WEIGHT = ("weight", "strength", "relationship_strength")
 _DECODER = json.JSONDecoder()
 _STRING = re.compile(r'"(?:[^"\\]|\\.)*"?', re.DOTALL)
+
+_Item = ExtractedEntity | ExtractedRelation
 
 
 @dataclass(frozen=True, slots=True)

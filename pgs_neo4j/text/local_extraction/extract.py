@@ -1,7 +1,8 @@
-"""Extracts terms and relations from one chunk without a model.
+"""Extract terms and relations from one chunk without a model.
 
 Only the chunk decides, never other documents, so that a document may come or go without effect on
-the rest. The chunk's headings are part of it.
+the rest. The chunk's headings are part of it. Its own form states some relations: definitions,
+headings, and links. Others are pairs of terms that share sentences.
 """
 
 from __future__ import annotations
@@ -22,18 +23,30 @@ from pgs_neo4j.text.local_extraction.tokens import MONTHS, TOKEN, WORD, key_of, 
 
 MOST_TERMS = 80
 """Terms of a chunk."""
+
 MOST_PAIRS = 60
 """Pairs of terms of a chunk that share sentences, the strongest ones."""
+
 SHARED = 2
 """Sentences that a pair of terms must share."""
+
 PER_SENTENCE = 12
 """Terms of a sentence that are paired, the best ones; rows of data have more."""
+
 MOST_STATED = 40
 """Links of a chunk; lists of links have more."""
+
 MOST_SENTENCES = 24
 """Sentences that are cited for a term, the first ones."""
+
 LONGEST_DESCRIPTION = 300
+LONGEST_TITLE = 80
+LONGEST_SUBJECT = 5
+"""Words of a term that a sentence defines."""
+
 OCCURS_WITH = "occurs with"
+IS_A, PART_OF, LINKS_TO = "is a", "part of", "links to"
+
 _ORGANIZATION = re.compile(
     r"\b(?:Inc|Corp|Corporation|Ltd|LLC|GmbH|Company|University|Institute|College|School|Foundation"
     r"|Association|Committee|Council|Agency|Ministry|Department|Bank|Society|Academy)\b"
@@ -52,10 +65,7 @@ _TYPES = (
     ("Event", _EVENT),
     ("Location", _PLACE),
 )
-IS_A, PART_OF, LINKS_TO = "is a", "part of", "links to"
-LONGEST_TITLE = 80
-LONGEST_SUBJECT = 5
-"""Words of a term that a sentence defines."""
+
 _IS = re.compile(r"\s(?:is|are|was|were)\s+(?:an?|the|one of(?: the)?)\s", re.IGNORECASE)
 _BRACKETS = re.compile(r"\s*\([^()]{0,200}\)")
 _LINK = re.compile(r"(?<!!)\[([^\[\]\n]{2,80})\](?:\([^()\s]{1,500}\)|\[[^\[\]\n]{0,80}\])")
@@ -63,6 +73,15 @@ _EMPHASIS = re.compile(r"[*`]+|(?<!\w)_+|_+(?!\w)")
 _EDGES = re.compile(r"^[\s#>:.,-]+|[^\w)+#\]!?]+$|\s+#+$")
 _SUBJECT = re.compile(r"[^.,;:!?\n]{2,120}")
 _ARTICLE = re.compile(r"^(?:the|an?)\s+", re.IGNORECASE)
+
+
+class StatedRelation(NamedTuple):
+    """A relation between two names, with the number of its sentence."""
+
+    source: str
+    keyword: str
+    target: str
+    sentence: int
 
 
 def extract_terms(chunk: Chunk, most: int = MOST_TERMS) -> Extraction:
@@ -191,15 +210,6 @@ def _distinct(
 def _sentence(chunk: Chunk, number: int) -> str:
     one = chunk.sentences[number - 1]
     return " ".join(chunk.text[one.start : one.end].split())[:LONGEST_DESCRIPTION]
-
-
-class StatedRelation(NamedTuple):
-    """A relation between two names, with the number of its sentence."""
-
-    source: str
-    keyword: str
-    target: str
-    sentence: int
 
 
 def find_definitions(chunk: Chunk, terms: Mapping[str, str]) -> Iterator[StatedRelation]:

@@ -1,4 +1,4 @@
-"""Finds what of a text is written with capitals, without counting its words."""
+"""Find the proper names of a text by their capitals, and those that an extraction lacks."""
 
 from __future__ import annotations
 
@@ -22,6 +22,9 @@ from pgs_neo4j.text.local_extraction.tokens import (
 
 MOST_TERMS, MOST_MISSED = 80, 30
 """Terms of a chunk that are looked at, and names that are told."""
+
+_PLAIN = re.compile(r"\w[a-z ,;:\n'-]*[.!?]?\s*")
+"""A sentence that has no capital but its first letter, and no digit or sign: most are such."""
 
 
 def missed_names(chunks: Sequence[Chunk], found: Iterable[str]) -> list[str]:
@@ -51,10 +54,6 @@ def _holds(known: Iterable[str], name: str) -> bool:
 
 def _is_name(one: Candidate) -> bool:
     return not one.part and name_fault(one.name) is None
-
-
-_PLAIN = re.compile(r"\w[a-z ,;:\n'-]*[.!?]?\s*")
-"""A sentence that has no capital but its first letter, and no digit or sign: most are such."""
 
 
 def capital_runs(chunk: Chunk) -> Iterator[str]:

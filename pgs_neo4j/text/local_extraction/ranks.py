@@ -1,4 +1,7 @@
-"""Chooses the terms of a chunk among its candidates."""
+"""Choose the terms of a chunk among its candidates.
+
+Words of everyday English count less. They carry meaning, but rarely name anything.
+"""
 
 from __future__ import annotations
 
@@ -12,16 +15,21 @@ from pgs_neo4j.text.matching import root
 PROPER, HEADED, MARKED = 1.0, 1.5, 0.7
 CODE = 0.6
 """Factor of what stands in code only."""
+
 LONGER = 0.4
 """For each doubling of the words of a phrase."""
+
 NESTED, COVERED_NAME, COVERED_WORD = 1.5, 2.2, 0.2
 """Less for a phrase or word that stands inside of longer ones only."""
+
 COMMON_WORD, COMMON_HEAD, IDLE, PART = 0.6, 0.3, 0.4, 0.5
 TELLING = 0.2
 LONGEST_SINGLE = 3
 """Words of a phrase that stands once, after a determiner or preposition."""
+
 LEAST = 0.05
 """Any word may be a term where there is room."""
+
 SPECIFIC_WORD, SPECIFIC_COMMON = 0.5, 0.25
 """How much a single word counts in a pair, and one of everyday English; names and phrases: 1.
 
@@ -29,11 +37,13 @@ Found on 96 long articles of an encyclopedia and on a dictionary of computing. O
 relations between two titles of the encyclopedia, 65 % are links of its authors, instead of 52 %
 with shared sentences alone. Associations such as log-likelihood within a chunk were worse.
 """
+
 _IDLE_ENDINGS = ("ly", "ing", "ed", "able", "ful", "ous")
 _TELLING_ENDINGS = (
     *("ism", "ist", "logy", "graphy", "metry", "nomy", "tion", "sion", "ics", "ity", "ment"),
     *("ture", "sis", "ium", "ship", "phy", "gen", "oid"),
 )
+
 _VERBS = """
 accept achieve act add affect agree allow answer appear apply argue arrive assume attempt attend
 avoid base believe belong bring build buy call carry catch change check choose claim close collect
@@ -53,6 +63,7 @@ spend spread stand start stay stop store struggle study succeed suffer supply su
 surround survive switch talk teach tend test throw touch train travel treat turn understand update
 visit vote wait walk warn wash watch wear win wonder write
 """
+
 _OTHERS = """
 able active actual additional advanced amount area aspect available average bad basic beginning big
 bit body broad capable century certain character choice class clean clear closed cold color common
@@ -72,6 +83,7 @@ table team text thing title today tomorrow tool top total town traditional true 
 unique unit user usual value version view voice war water weak week weight wide wife woman word
 world wrong year yesterday young
 """
+
 COMMON = frozenset(map(root, (*_VERBS.split(), *_OTHERS.split(), *GENERIC)))
 """The roots of these words."""
 

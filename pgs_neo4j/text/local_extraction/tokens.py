@@ -1,4 +1,7 @@
-"""Says of words what they may be part of, and removes what is no prose."""
+"""Classify the words of a sentence by what they may be part of, and remove what is no prose.
+
+Some small words and digits stand within proper names: Institute for Advanced Study, Apollo 11.
+"""
 
 from __future__ import annotations
 
@@ -14,8 +17,10 @@ from pgs_neo4j.text.words import FUNCTION_WORDS, KEYWORD_STOP_WORDS
 # Kinds of words. A link is a small word that may stand inside a name (University of Oslo).
 STOP, DETERMINER, LINK, NUMBER, WORD, CAPITAL, NAME = range(7)
 """``CAPITAL``: only its first letter is one. ``NAME``: capitals, digits, or signs inside."""
+
 TOKEN = re.compile(r"([^\W_]+(?:[-\u2013'\u2019._&][^\W_]+)*(?:\+\+|\#(?!\w))?)")
 """Splits a sentence: words at the odd places, and what stands between them at the even ones."""
+
 _ADDRESS = re.compile(r"\b(?:https?|ftp)://[^\s<>\"')\]]+|\]\([^()\s]*\)|\]\[[^\]\n]{0,80}\]")
 _TAG = re.compile(r"</?[a-zA-Z][^<>]{0,200}>")
 _PARTS = re.compile(r"[-\u2013.&'\u2019]")
@@ -29,8 +34,10 @@ _QUALIFIERS = """
 far first former full general great high higher large last little long low lower new old right small
 third wide
 """
+
 QUALIFIERS = frozenset(_QUALIFIERS.split())
 """Function words that begin names: New Mexico, Great Britain."""
+
 _DETERMINERS = frozenset(_BEFORE_NOUNS.split())
 _SHORT = frozenset(_FEW_LETTERS.split())
 _NOUNS = """
@@ -40,8 +47,10 @@ court department federation foundation forum fund group initiative institute ins
 ministry mission movement network office organisation organization panel partnership party prize
 program programme project secretariat service society summit treaty tribunal union
 """
+
 _BODIES = frozenset(map(root, _NOUNS.split()))
 """Keys of words after which a name may continue: Institute for Advanced Study."""
+
 _MONTHS = """
 January February March April May June July August September October November December
 """

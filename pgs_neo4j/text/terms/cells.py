@@ -4,6 +4,9 @@ A cell has a version, the width of its gaps, and then, compressed: the number of
 in ascending order, their numbers of postings, the gaps between the texts that hold each term, and
 the impacts. The bytes of the gaps are stored in planes, lowest first, because most of the high ones
 are zero.
+
+A few kilobytes can be packed from gigabytes. Another program may have changed what the database
+holds, so nothing is unpacked that this package would not have packed.
 """
 
 from __future__ import annotations

@@ -3,6 +3,10 @@
 As published, a word's score is its document frequency: one count per node, without stop words. The
 best twenty are the keywords. There is one addition. A word that would be a keyword of more than
 half of the partitions distinguishes none, so the next word replaces it.
+
+Counting how many texts of a large graph hold each word exactly takes too much memory. One counter
+stands for all words whose hashes agree in some bits. So a count is hardly ever too high and never
+too low. This is one row of a count-min sketch (Cormode and Muthukrishnan 2005).
 """
 
 from __future__ import annotations
@@ -28,21 +32,27 @@ from pgs_neo4j.text.words import KEYWORD_STOP_WORDS
 
 TOP = 20
 """Keywords per partition, as published."""
+
 SHARED_BY = 0.5
 """A word among the best of more than this share of partitions is left out."""
+
 MIN_PARTITIONS = 4
 """With fewer partitions a shared word is still worth showing."""
+
 KEEP = 200
 """Words kept of a partition that is finished: room for the shared ones to be left out."""
+
 SPELLED = 400
 """Words of a partition that are spelled out in each batch of texts: the most frequent ones. A word
 that is in none of these is never among the best of the whole partition, but for odd cases."""
+
 SHORTEST, LONGEST = 3, 40
 """Letters and digits of a keyword."""
+
 NUMBER_BITS = 32
+HASH_BITS = 48  # of a word's hash, as keywords are counted
 NO_WORD = 0
 COUNTERS = 1 << 21
-HASH_BITS = 48  # of a word's hash, as keywords are counted
 
 
 @dataclass(slots=True)

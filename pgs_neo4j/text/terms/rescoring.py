@@ -37,6 +37,45 @@ from pgs_neo4j.text.terms.spans import (
 )
 from pgs_neo4j.text.words import GRAMMATICAL_WORDS, STOP_WORDS
 
+FloatArray = NDArray[np.float64]
+TITLE_SHARE = 0.3
+"""Weight of the title as a field of its own, beside 1 for the whole text. Fields that are summed
+with weights below 1 for the short one are customary (Robertson, Zaragoza, and Taylor 2004)."""
+
+PAIR_SHARE = 0.2
+"""Weight of two words side by side, beside 1 for each of them. In the sequential dependence model,
+it is 0.1 to 0.3 of all (Metzler and Croft 2005)."""
+
+BEST_TEXTS, RELATED_WORDS = 10, 20
+"""Texts whose words are related, and how many of these count: customary values (Abdul-Jaleel and
+others 2004)."""
+
+BEST_PART = 10
+"""Of fewer candidates, one in so many is among the best texts, since the others must tell which
+words are only theirs."""
+
+RELATED_SHARE = 0.6
+"""Weight of the related words, beside 1 for the words of the question that the best text lacks.
+From 0.4 to 1, it hardly matters."""
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A text that may answer a question.
+
+    ``least`` is the score that it has in any case, such as that of words which are not in ``text``
+    because it was cut.
+    """
+
+    title: str
+    text: str
+    least: float = 0.0
+
+    @property
+    def whole(self) -> str:
+        """Title and text; the text alone if it contains the title."""
+        return self.text if self.title in self.text else f"{self.title}\n{self.text}"
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Tokens:
@@ -51,6 +90,9 @@ class Tokens:
     texts: IntArray
     common: NDArray[np.bool_]
     in_row: NDArray[np.bool_]
+
+
+ReadTokens = Callable[[Sequence[str]], Tokens]
 
 
 def read_tokens(texts: Sequence[str]) -> Tokens:
@@ -92,43 +134,6 @@ def _undivided(split: SplitTexts) -> WordSpans:
 @cache
 def _hashes_of(words: frozenset[str]) -> HashArray:
     return hash_words(split_words(sorted(words)).words)
-
-
-FloatArray = NDArray[np.float64]
-ReadTokens = Callable[[Sequence[str]], Tokens]
-TITLE_SHARE = 0.3
-"""Weight of the title as a field of its own, beside 1 for the whole text. Fields that are summed
-with weights below 1 for the short one are customary (Robertson, Zaragoza, and Taylor 2004)."""
-PAIR_SHARE = 0.2
-"""Weight of two words side by side, beside 1 for each of them. In the sequential dependence model,
-it is 0.1 to 0.3 of all (Metzler and Croft 2005)."""
-BEST_TEXTS, RELATED_WORDS = 10, 20
-"""Texts whose words are related, and how many of these count: customary values (Abdul-Jaleel and
-others 2004)."""
-BEST_PART = 10
-"""Of fewer candidates, one in so many is among the best texts, since the others must tell which
-words are only theirs."""
-RELATED_SHARE = 0.6
-"""Weight of the related words, beside 1 for the words of the question that the best text lacks.
-From 0.4 to 1, it hardly matters."""
-
-
-@dataclass(frozen=True, slots=True)
-class Candidate:
-    """A text that may answer a question.
-
-    ``least`` is the score that it has in any case, such as that of words which are not in ``text``
-    because it was cut.
-    """
-
-    title: str
-    text: str
-    least: float = 0.0
-
-    @property
-    def whole(self) -> str:
-        """Title and text; the text alone if it contains the title."""
-        return self.text if self.title in self.text else f"{self.title}\n{self.text}"
 
 
 def rescore(
@@ -238,12 +243,6 @@ def _count_holders(
     return limited
 
 
-def _saturated(counts: FloatArray, lengths: FloatArray) -> FloatArray:
-    """Return the weights of BM25 without rarity; lengths are relative to the mean."""
-    weights: FloatArray = counts / (counts + K1 * (1 - B + B * lengths))
-    return weights
-
-
 def _score_pairs(
     asked: Tokens, bodies: Tokens, families: HashArray, weights: FloatArray, count: int
 ) -> FloatArray:
@@ -270,6 +269,12 @@ def _pairs(tokens: Tokens, families: HashArray) -> IntArray:
     both = known[:-1] & known[1:] & tokens.in_row[:-1]
     paired: IntArray = np.where(both, numbers[:-1] * len(families) + numbers[1:], -1)
     return paired
+
+
+def _saturated(counts: FloatArray, lengths: FloatArray) -> FloatArray:
+    """Return the weights of BM25 without rarity; lengths are relative to the mean."""
+    weights: FloatArray = counts / (counts + K1 * (1 - B + B * lengths))
+    return weights
 
 
 def _count(held: HashArray, texts: IntArray, wanted: HashArray, count: int) -> FloatArray:

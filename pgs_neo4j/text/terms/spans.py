@@ -1,4 +1,4 @@
-"""Finds the words of many texts at once, with array operations instead of loops.
+"""Find the words of many texts at once, with array operations instead of loops.
 
 The texts become one array of code points. A table classifies each of them. From that follow the
 boundaries, hashes, and stems of all words. The words are those of
@@ -25,8 +25,12 @@ from pgs_neo4j.text.words import MIN_STEM, SUFFIXES
 
 BoolArray = NDArray[np.bool_]
 CodeArray = NDArray[np.uint8] | NDArray[np.uint32]
+IntArray = NDArray[np.int64]
+HashArray = NDArray[np.uint64]
+
 # Kinds of characters. All but OTHER are parts of words; a mark is a part as its letter is.
 OTHER, LOWER, UPPER, LETTER, DIGIT, UNSPACED = range(6)
+
 # Scripts without spaces: Thai and Lao, Myanmar, Khmer, and those of East Asia.
 UNSPACED_RANGES = (
     (0x0E00, 0x0EFF),
@@ -38,6 +42,13 @@ UNSPACED_RANGES = (
 PLANE = 0x20000  # code points in the table; those above are rare ideographs
 LAST_ASCII = 127
 CASE = 32  # between a capital of ASCII and its small letter
+SEPARATOR = "\n"
+FEWEST_BITS, MORE_BITS = 16, 5  # sizes of the tables of powers: 2**16, 2**21, 2**26, …
+TEXT_BITS = 16  # a sort key is the hash of a word and the number of its text in the batch
+
+# Odd, so that it has an inverse modulo 2**64; the golden ratio, as in Fibonacci hashing.
+FACTOR = 0x9E3779B97F4A7C15
+MIXER = np.uint64(0xBF58476D1CE4E5B9)  # of SplitMix64 (Steele et al. 2014)
 DERIVED = (
     *("izationally", "izational", "izations", "ization", "ationally", "ational", "ionally"),
     *("ability", "ibility", "abilit", "ibilit", "fulness", "iveness", "ousness"),
@@ -47,76 +58,6 @@ DERIVED = (
     *("ism", "ist", "ate", "ics", "ous", "al", "ic", "it", "iv", "iz", "at"),
 )
 """Endings by which one word is derived from another, longest first; some as stems leave them."""
-
-
-def classify(text: str) -> tuple[CodeArray, NDArray[np.uint8]]:
-    """Return lower-case code points and kinds of a text's characters, both ``(c,)``."""
-    if text.isascii():
-        plain = text.encode("ascii")
-        return np.frombuffer(plain.lower(), np.uint8), _ascii_kinds(plain)
-    codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32).copy()
-    # Most characters are ASCII in most texts; a table of bytes is the quickest.
-    kinds = _ascii_kinds(np.minimum(codes, LAST_ASCII).astype(np.uint8).tobytes()).copy()
-    codes += (kinds == UPPER) * np.uint32(CASE)
-    others = np.flatnonzero(codes > LAST_ASCII)
-    kind_of, lower_of = _tables(PLANE)
-    wide = codes[others]
-    entries = np.minimum(wide, PLANE)
-    kinds[others] = kind_of[entries]
-    codes[others] = np.where(wide < PLANE, lower_of[entries], wide)
-    return codes, kinds
-
-
-def _ascii_kinds(plain: bytes) -> NDArray[np.uint8]:
-    """Return the kind of each byte ``(c,)``; bytes are below 128."""
-    return np.frombuffer(plain.translate(_byte_kinds()), np.uint8)
-
-
-@cache
-def _byte_kinds() -> bytes:
-    """Return the kinds of the first 256 bytes; only those of ASCII are right."""
-    return _tables(LAST_ASCII + 1)[0][: LAST_ASCII + 1].tobytes().ljust(256, b"\0")
-
-
-@cache
-def _tables(size: int) -> tuple[NDArray[np.uint8], NDArray[np.uint32]]:
-    """Return kinds and lower cases of the first code points, both ``(size + 1,)``.
-
-    The last entry stands for all code points beyond.
-    """
-    kinds = np.zeros(size + 1, np.uint8)
-    lower = np.arange(size + 1, dtype=np.uint32)
-    for code, letter in enumerate(map(chr, range(size))):
-        if letter.isalnum() or is_mark(letter):
-            kinds[code] = DIGIT if letter.isdecimal() else LETTER
-            small = letter.lower()
-            if len(small) == 1:
-                lower[code] = ord(small)
-    for first, last in UNSPACED_RANGES:
-        chosen = kinds[first : last + 1]
-        chosen[chosen == LETTER] = UNSPACED
-    kinds[size] = UNSPACED
-    kinds[ord("a") : ord("z") + 1] = LOWER
-    kinds[ord("A") : ord("Z") + 1] = UPPER
-    return kinds, lower
-
-
-def is_digit(codes: CodeArray) -> BoolArray:
-    """Return which code points ``(m,)`` are decimal digits."""
-    if codes.dtype == np.uint8:
-        return (codes >= ord("0")) & (codes <= ord("9"))
-    digits: BoolArray = _tables(PLANE)[0][np.minimum(codes, PLANE)] == DIGIT
-    return digits
-
-
-IntArray = NDArray[np.int64]
-HashArray = NDArray[np.uint64]
-SEPARATOR = "\n"
-FEWEST_BITS, MORE_BITS = 16, 5  # sizes of the tables of powers: 2**16, 2**21, 2**26, …
-TEXT_BITS = 16  # a sort key is the hash of a word and the number of its text in the batch
-# Odd, so that it has an inverse modulo 2**64; the golden ratio, as in Fibonacci hashing.
-FACTOR = 0x9E3779B97F4A7C15
-MIXER = np.uint64(0xBF58476D1CE4E5B9)  # of SplitMix64 (Steele et al. 2014)
 
 
 class WordHasher:
@@ -275,6 +216,66 @@ def _insert(places: IntArray, more: IntArray) -> IntArray:
     return np.insert(places, np.searchsorted(places, more), more) if len(more) else places
 
 
+def classify(text: str) -> tuple[CodeArray, NDArray[np.uint8]]:
+    """Return lower-case code points and kinds of a text's characters, both ``(c,)``."""
+    if text.isascii():
+        plain = text.encode("ascii")
+        return np.frombuffer(plain.lower(), np.uint8), _ascii_kinds(plain)
+    codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32).copy()
+    # Most characters are ASCII in most texts; a table of bytes is the quickest.
+    kinds = _ascii_kinds(np.minimum(codes, LAST_ASCII).astype(np.uint8).tobytes()).copy()
+    codes += (kinds == UPPER) * np.uint32(CASE)
+    others = np.flatnonzero(codes > LAST_ASCII)
+    kind_of, lower_of = _tables(PLANE)
+    wide = codes[others]
+    entries = np.minimum(wide, PLANE)
+    kinds[others] = kind_of[entries]
+    codes[others] = np.where(wide < PLANE, lower_of[entries], wide)
+    return codes, kinds
+
+
+def _ascii_kinds(plain: bytes) -> NDArray[np.uint8]:
+    """Return the kind of each byte ``(c,)``; bytes are below 128."""
+    return np.frombuffer(plain.translate(_byte_kinds()), np.uint8)
+
+
+@cache
+def _byte_kinds() -> bytes:
+    """Return the kinds of the first 256 bytes; only those of ASCII are right."""
+    return _tables(LAST_ASCII + 1)[0][: LAST_ASCII + 1].tobytes().ljust(256, b"\0")
+
+
+@cache
+def _tables(size: int) -> tuple[NDArray[np.uint8], NDArray[np.uint32]]:
+    """Return kinds and lower cases of the first code points, both ``(size + 1,)``.
+
+    The last entry stands for all code points beyond.
+    """
+    kinds = np.zeros(size + 1, np.uint8)
+    lower = np.arange(size + 1, dtype=np.uint32)
+    for code, letter in enumerate(map(chr, range(size))):
+        if letter.isalnum() or is_mark(letter):
+            kinds[code] = DIGIT if letter.isdecimal() else LETTER
+            small = letter.lower()
+            if len(small) == 1:
+                lower[code] = ord(small)
+    for first, last in UNSPACED_RANGES:
+        chosen = kinds[first : last + 1]
+        chosen[chosen == LETTER] = UNSPACED
+    kinds[size] = UNSPACED
+    kinds[ord("a") : ord("z") + 1] = LOWER
+    kinds[ord("A") : ord("Z") + 1] = UPPER
+    return kinds, lower
+
+
+def is_digit(codes: CodeArray) -> BoolArray:
+    """Return which code points ``(m,)`` are decimal digits."""
+    if codes.dtype == np.uint8:
+        return (codes >= ord("0")) & (codes <= ord("9"))
+    digits: BoolArray = _tables(PLANE)[0][np.minimum(codes, PLANE)] == DIGIT
+    return digits
+
+
 def hash_words(words: WordSpans) -> HashArray:
     """Return the hashes ``(m,)`` of some words."""
     return words.hasher.hash(words.starts, words.ends)
@@ -313,14 +314,6 @@ def _powers(count: int) -> tuple[HashArray, HashArray]:
         values[0] = 1
         powers.append(np.cumprod(values, dtype=np.uint64))
     return powers[0], powers[1]
-
-
-def consist_of(words: WordSpans, allowed: BoolArray) -> BoolArray:
-    """Return which words ``(m,)`` have only the characters at ``allowed`` places ``(c,)``."""
-    others = np.zeros(len(words.codes) + 1, np.int32)
-    np.cumsum(~allowed, dtype=np.int32, out=others[1:])
-    same: BoolArray = others[words.ends] == others[words.starts]
-    return same
 
 
 def stem_ends(words: WordSpans) -> IntArray:
@@ -376,3 +369,11 @@ def family_ends(words: WordSpans, ends: IntArray) -> IntArray:
     double = (last == codes[ends[long] - 2]) & (last != ord("s")) & (last != ord("z"))
     ends[long[double]] -= 1
     return ends
+
+
+def consist_of(words: WordSpans, allowed: BoolArray) -> BoolArray:
+    """Return which words ``(m,)`` have only the characters at ``allowed`` places ``(c,)``."""
+    others = np.zeros(len(words.codes) + 1, np.int32)
+    np.cumsum(~allowed, dtype=np.int32, out=others[1:])
+    same: BoolArray = others[words.ends] == others[words.starts]
+    return same
