@@ -30,14 +30,13 @@ Every value that the [Python API](python.md) returns, with its fields. All are f
 from `pgs_neo4j.model` unless another module is named.
 """
 GROUPS: tuple[tuple[str, tuple[ModuleType, ...]], ...] = (
-    ("Answers", (answer, report, crosscheck)),
+    ("Answers and feedback", (answer, report, crosscheck)),
     ("Plans", (plan,)),
     ("Searches", (found,)),
     ("Graphs and partitions", (graph,)),
-    ("Nodes and maps", (browsing,)),
+    ("Nodes, maps, and entities", (browsing,)),
     ("Analogies", (analogies,)),
-    ("Feedback", (answer,)),
-    ("Documents", (ingest, ingest)),
+    ("Documents", (ingest,)),
 )
 """What values are about, and where they stand."""
 STORED = (
