@@ -40,8 +40,8 @@ if TYPE_CHECKING:
     from pgs_neo4j.llm.protocol import is_free
     from pgs_neo4j.pgs.answering.context import LEAST_TOKENS
     from pgs_neo4j.pgs.answering.layered import LayeredAnswer, SearchAnswer
-    from pgs_neo4j.pgs.order import check_question
     from pgs_neo4j.pgs.partitioning.result import Partitioning
+    from pgs_neo4j.pgs.request import check_question
     from pgs_neo4j.pgs.runs.feedback import check_outcome
     from pgs_neo4j.pgs.runs.jobs import Job
     from pgs_neo4j.pgs.runs.listing import RunInfo, StoredReply
@@ -140,7 +140,7 @@ _HOMES = {
     "check_graph_name": "engine.catalog:check_name",
     "check_mapping": "engine.catalog",
     "check_outcome": "pgs.runs.feedback",
-    "check_question": "pgs.order",
+    "check_question": "pgs.request",
     "current_day": "llm.calls.ledger",
     "diagnose": "engine.doctor.examination",
     "find_only_graph": "engine.catalog",

@@ -24,7 +24,6 @@ from pgs_neo4j.engine.graphs import Graphs
 from pgs_neo4j.engine.jobs import Jobs
 from pgs_neo4j.engine.partitions import Partitions
 from pgs_neo4j.engine.purge import Purged, purge
-from pgs_neo4j.engine.questions import Asking
 from pgs_neo4j.engine.runs import Runs
 from pgs_neo4j.engine.sessions import Sessions
 from pgs_neo4j.events import OnEvent, ignore
@@ -50,6 +49,7 @@ from pgs_neo4j.model import (
 )
 from pgs_neo4j.pgs.answering.layered import LayeredAnswer
 from pgs_neo4j.pgs.partitioning.result import Partitioning
+from pgs_neo4j.pgs.request import Request
 from pgs_neo4j.pgs.runs import session
 
 if TYPE_CHECKING:
@@ -277,8 +277,18 @@ class PGS:
         when a limit prevented it, IdempotencyError when the key belongs to another request, and
         BusyError while that run is in progress.
         """
-        asking = Asking(question, graph, mode, session_id, full_sweep, structure_only, knobs, run)
-        return await questions.execute(self._core, asking, on_event, idempotency_key)
+        request = Request(
+            question,
+            graph,
+            mode,
+            session_id,
+            full_sweep,
+            structure_only,
+            knobs,
+            run_id=run,
+            idempotency_key=idempotency_key,
+        )
+        return await questions.execute(self._core, request, on_event)
 
     async def plan(
         self,
@@ -300,8 +310,8 @@ class PGS:
         as the cost of a plan. Raises what ``execute`` raises before its first call, and BudgetError
         where a server's caller has spent its money.
         """
-        asking = Asking(question, graph, mode, session_id, full_sweep, structure_only, knobs)
-        return await questions.plan_question(self._core, asking, on_event)
+        request = Request(question, graph, mode, session_id, full_sweep, structure_only, knobs)
+        return await questions.plan_question(self._core, request, on_event)
 
     async def layered_search(
         self,
@@ -323,8 +333,8 @@ class PGS:
         Routing finds these nodes, or a search in ``search_mode`` if it is set. ``run`` is as for
         ``execute``.
         """
-        asking = Asking(question, graph, mode, session_id, full_sweep, structure_only, knobs, run)
-        return await questions.search(self._core, asking, on_event, top_k, search_mode)
+        request = Request(question, graph, mode, session_id, full_sweep, structure_only, knobs, run)
+        return await questions.search(self._core, request, on_event, top_k, search_mode)
 
     async def resume(
         self, run: str, *, on_event: OnEvent | None = None, **knobs: Unpack[Knobs]
@@ -347,8 +357,8 @@ class PGS:
         **knobs: Unpack[Knobs],
     ) -> Routing:
         """Return the partitions that a question would go to, with reasons."""
-        asking = Asking(question, graph, full_sweep=full_sweep, knobs=knobs)
-        return await questions.route(self._core, asking)
+        request = Request(question, graph, full_sweep=full_sweep, knobs=knobs)
+        return await questions.route(self._core, request)
 
     async def sweep_partition(
         self,
@@ -363,8 +373,8 @@ class PGS:
 
         Raises UsageError when there is no such partition.
         """
-        asking = Asking(question, graph, knobs=knobs)
-        return await questions.sweep_partition(self._core, asking, partition_id, on_event)
+        request = Request(question, graph, knobs=knobs)
+        return await questions.sweep_partition(self._core, request, partition_id, on_event)
 
     async def synthesize(
         self,
@@ -381,8 +391,8 @@ class PGS:
         a sentence that is in doubt twice is struck; one that the sweeps doubt is struck at once.
         Raises UsageError when the sweeps are of an older generation.
         """
-        asking = Asking(question, graph, knobs=knobs)
-        return await questions.synthesize_sweeps(self._core, asking, sweeps, on_event)
+        request = Request(question, graph, knobs=knobs)
+        return await questions.synthesize_sweeps(self._core, request, sweeps, on_event)
 
     async def answer(self, run: str) -> Answer:
         """Short for ``pgs.runs.answer``."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 from pgs_neo4j import config
 from pgs_neo4j.config import Knobs
@@ -15,15 +15,15 @@ from pgs_neo4j.events import OnEvent, Warned
 from pgs_neo4j.export.wording import EXTRACTIVE
 from pgs_neo4j.llm.calls.calls import Calls
 from pgs_neo4j.llm.calls.spending import Account, recording_unbegun
-from pgs_neo4j.model import Answer, Mode, Plan, Routing, SearchMode, Sweep, Synthesis
+from pgs_neo4j.model import Answer, Plan, Routing, SearchMode, Sweep, Synthesis
 from pgs_neo4j.pgs import idempotency, pipeline, plan
 from pgs_neo4j.pgs.answering.layered import LayeredAnswer, layered_search
 from pgs_neo4j.pgs.checking.citing import read_cited_texts
-from pgs_neo4j.pgs.order import RunOrder, RunTools, check_order, check_question
+from pgs_neo4j.pgs.order import RunOrder, RunTools
 from pgs_neo4j.pgs.partitioning.drift import may_have_changed
+from pgs_neo4j.pgs.request import Request
 from pgs_neo4j.pgs.route import route_question
-from pgs_neo4j.pgs.runs import answers, runs, session
-from pgs_neo4j.pgs.runs.keys import check_new_id
+from pgs_neo4j.pgs.runs import answers, runs
 from pgs_neo4j.pgs.runs.runs import StoredRun, find_former
 from pgs_neo4j.pgs.runs.session import Read
 from pgs_neo4j.pgs.sweeping import sweep
@@ -33,40 +33,25 @@ from pgs_neo4j.pgs.synthesis.write import write_synthesis
 from pgs_neo4j.pgs.waves import order_sweeps
 
 
-@dataclass(frozen=True, slots=True)
-class Asking:
-    """A question with its options, as the caller passed them."""
-
-    question: str
-    graph: str | None = None
-    mode: Mode = "full"
-    session: str = session.DEFAULT
-    full_sweep: bool = False
-    structure_only: bool = False
-    knobs: Knobs = field(default_factory=Knobs)
-    run: str | None = None
-
-
-async def execute(
-    core: Core, asking: Asking, on_event: OnEvent | None, idempotency_key: str | None
-) -> Answer:
+async def execute(core: Core, request: Request, on_event: OnEvent | None) -> Answer:
     """Run the whole pipeline; see ``PGS.execute``."""
-    order = replace(await _order(core, asking), idempotency_key=idempotency_key)
-    check_order(order)
+    order = await _order(core, request)
     tools = core.run_tools(order, on_event)
     async with recording_unbegun(core.db, tools.calls, run_account(core, order)):
         return await idempotency.answer_request(order, tools)
 
 
-async def find_repeated(core: Core, asking: Asking, idempotency_key: str) -> StoredRun | None:
-    """Return the run that a question with a key would repeat; see ``PGS.runs.repeated``."""
-    order = await _order(core, asking)
-    return await find_former(core.db, order.graph, order.session, idempotency_key, order.request)
+async def find_repeated(core: Core, request: Request) -> StoredRun | None:
+    """Return the run that a request with a key would repeat; see ``PGS.runs.repeated``."""
+    order = await _order(core, request)
+    return await find_former(
+        core.db, order.graph, request.session, request.idempotency_key, order.identity
+    )
 
 
-async def plan_question(core: Core, asking: Asking, on_event: OnEvent | None) -> Plan:
+async def plan_question(core: Core, request: Request, on_event: OnEvent | None) -> Plan:
     """Predict the reading and its cost; see ``PGS.plan``."""
-    order = await _order(core, asking)
+    order = await _order(core, request)
     async with _routing(core, order, on_event) as (tools, paying):
         planned = await plan.plan_run(order, tools)
     return plan.plus_routing(planned, paying.spent())
@@ -74,13 +59,13 @@ async def plan_question(core: Core, asking: Asking, on_event: OnEvent | None) ->
 
 async def search(
     core: Core,
-    asking: Asking,
+    request: Request,
     on_event: OnEvent | None,
     top_k: int,
     search_mode: SearchMode | None,
 ) -> LayeredAnswer:
     """Search the best-matching nodes, then sweep; see ``PGS.layered_search``."""
-    order = await _order(core, asking)
+    order = await _order(core, request)
     tools = core.run_tools(order, on_event)
     async with recording_unbegun(core.db, tools.calls, run_account(core, order)):
         return await layered_search(order, tools, top_k, search_mode)
@@ -101,11 +86,10 @@ async def resume(core: Core, run: str, on_event: OnEvent | None, knobs: Knobs) -
     return await pipeline.execute(order, core.run_tools(order, on_event), stored)
 
 
-async def route(core: Core, asking: Asking) -> Routing:
+async def route(core: Core, request: Request) -> Routing:
     """Route a question; see ``PGS.route``."""
-    check_question(asking.question)
-    stored = await core.graph(asking.graph)
-    order = _run_order(core, asking, stored)
+    stored = await core.graph(request.graph)
+    order = _run_order(core, request, stored)
     current = await core.current(stored, centroids=False)
     outdated = await may_have_changed(core.db, current.generation)
     current = replace(current, outdated=outdated)
@@ -114,11 +98,10 @@ async def route(core: Core, asking: Asking) -> Routing:
 
 
 async def sweep_partition(
-    core: Core, asking: Asking, partition_id: int, on_event: OnEvent | None
+    core: Core, request: Request, partition_id: int, on_event: OnEvent | None
 ) -> Sweep:
     """Sweep one partition; see ``PGS.sweep_partition``."""
-    check_question(asking.question)
-    stored = await core.graph(asking.graph)
+    stored = await core.graph(request.graph)
     current = await core.current(stored, centroids=False)
     by_id = {part.id: part for part in current.partitions}
     if partition_id not in by_id:
@@ -126,7 +109,7 @@ async def sweep_partition(
             f"graph {stored.name} has no partition {partition_id}; "
             f"its partitions are 1 to {len(by_id)}"
         )
-    order = _run_order(core, asking, stored)
+    order = _run_order(core, request, stored)
     chosen = [by_id[partition_id]]
     (sweep_order,) = await order_sweeps(core.db, order, current, chosen, Read({}))
     account = Account(task="sweep", graph=stored.name, model=core.sweep_llm.name)
@@ -144,11 +127,10 @@ async def sweep_partition(
 
 
 async def synthesize_sweeps(
-    core: Core, asking: Asking, sweeps: Sequence[Sweep], on_event: OnEvent | None
+    core: Core, request: Request, sweeps: Sequence[Sweep], on_event: OnEvent | None
 ) -> Synthesis:
     """Synthesize sweeps; see ``PGS.synthesize``."""
-    check_question(asking.question)
-    stored = await core.graph(asking.graph)
+    stored = await core.graph(request.graph)
     current = await core.current(stored, centroids=False)
     if any(sweep.generation != current.generation.id for sweep in sweeps):
         raise UsageError(
@@ -156,12 +138,12 @@ async def synthesize_sweeps(
             "sweep the current partitions instead"
         )
     tell = on_event or core.on_event
-    knobs = core.knobs(asking.knobs)
+    knobs = core.knobs(request.knobs)
     texts = None
     if core.synthesis_llm.name != EXTRACTIVE:
         texts = await read_cited_texts(core.db, stored.mapping, current.partitions, sweeps)
     order = SynthesisOrder(
-        question=asking.question,
+        question=request.question,
         sweeps=tuple(sweeps),
         partitions=tuple(map(without_centroid, current.partitions)),
         config=knobs,
@@ -183,7 +165,9 @@ async def synthesize_sweeps(
 def run_account(core: Core, order: RunOrder) -> Account:
     """Return the account of a run that spends something before it has a record."""
     names = dict.fromkeys((core.sweep_llm.name, core.synthesis_llm.name))
-    return Account(task="run", graph=order.graph, session=order.session, model=" / ".join(names))
+    return Account(
+        task="run", graph=order.graph, session=order.request.session, model=" / ".join(names)
+    )
 
 
 @asynccontextmanager
@@ -196,37 +180,30 @@ async def _routing(
     """
     embedder = core.space(order.mapping).embedder
     account = Account(
-        task="plan", graph=order.graph, session=order.session, model=getattr(embedder, "name", "")
+        task="plan",
+        graph=order.graph,
+        session=order.request.session,
+        model=getattr(embedder, "name", ""),
     )
-    most = core.question_cost([embedder], order.question)
+    most = core.question_cost([embedder], order.request.question)
     async with core.spending(account, core.config, on_event, most=most) as calls:
         tools = core.run_tools(order, on_event)
         yield replace(tools, space=core.space(order.mapping, calls)), calls
 
 
-async def _order(core: Core, asking: Asking) -> RunOrder:
-    """Return the checked order of a run.
-
-    It includes the data that distinguishes it from other requests.
-    """
-    check_question(asking.question)
-    order = _run_order(core, asking, await core.graph(asking.graph))
-    check_order(order)
+async def _order(core: Core, request: Request) -> RunOrder:
+    """Return the order of a run, with the data that distinguishes it from other requests."""
+    order = _run_order(core, request, await core.graph(request.graph))
     models = [core.sweep_llm.name, core.synthesis_llm.name]
-    return replace(order, request=idempotency.describe_request(order, models))
+    return replace(order, identity=idempotency.describe_request(order, models))
 
 
-def _run_order(core: Core, asking: Asking, stored: StoredGraph) -> RunOrder:
+def _run_order(core: Core, request: Request, stored: StoredGraph) -> RunOrder:
     return RunOrder(
-        question=asking.question,
+        request=request,
         graph=stored.name,
         mapping=stored.mapping,
-        config=core.knobs(asking.knobs),
-        mode=asking.mode,
-        session=asking.session,
-        full_sweep=asking.full_sweep,
-        structure_only=asking.structure_only,
-        run_id=check_new_id(asking.run),
-        chosen=core.choose_settings(asking.knobs),
+        config=core.knobs(request.knobs),
+        chosen=core.choose_settings(request.knobs),
         redefined=stored.redefined,
     )

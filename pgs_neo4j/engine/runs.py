@@ -13,10 +13,11 @@ from pgs_neo4j.database.connection import Database
 from pgs_neo4j.database.fence import read_token
 from pgs_neo4j.database.schema import ensure_schema
 from pgs_neo4j.engine.core import Core
-from pgs_neo4j.engine.questions import Asking, find_repeated
+from pgs_neo4j.engine.questions import find_repeated
 from pgs_neo4j.errors import UnknownRunError, UnknownSweepError
 from pgs_neo4j.export import Document
 from pgs_neo4j.model import Answer, FeedbackResult, Mode, Sweep
+from pgs_neo4j.pgs.request import Request
 from pgs_neo4j.pgs.runs import answers, documents, feedback, keys, session, sweeps
 from pgs_neo4j.pgs.runs import runs as stored_runs
 from pgs_neo4j.pgs.runs.listing import WHOLE, RunInfo, StoredReply, list_runs, read_replies
@@ -153,8 +154,17 @@ class Runs:
         Nothing is asked. Raises IdempotencyError when the key belongs to another request,
         QuestionError, and UnknownGraphError.
         """
-        asking = Asking(question, graph, mode, session_id, full_sweep, structure_only, knobs)
-        return await find_repeated(self._core, asking, idempotency_key)
+        request = Request(
+            question,
+            graph,
+            mode,
+            session_id,
+            full_sweep,
+            structure_only,
+            knobs,
+            idempotency_key=idempotency_key,
+        )
+        return await find_repeated(self._core, request)
 
     async def answer(self, run: str) -> Answer:
         """Return the stored answer of a run.

@@ -38,9 +38,10 @@ from pgs_neo4j.pgs.answering.modes import ANSWERED
 from pgs_neo4j.pgs.answering.plan import plan_answer, plus_search
 from pgs_neo4j.pgs.answering.record import AnswerOrder, describe_search, restore_search
 from pgs_neo4j.pgs.answering.search import SearchOrder, SearchTools, search
-from pgs_neo4j.pgs.order import RunOrder, RunTools, check_order, check_question
+from pgs_neo4j.pgs.order import RunOrder, RunTools
 from pgs_neo4j.pgs.partitioning.drift import may_have_changed
 from pgs_neo4j.pgs.partitioning.result import read_current
+from pgs_neo4j.pgs.request import Request, check_question
 from pgs_neo4j.pgs.runs import session
 from pgs_neo4j.pgs.runs.keys import check_new_id
 from pgs_neo4j.pgs.runs.runs import StoredRun
@@ -159,7 +160,7 @@ class Searcher:
         run, tools = await self._prepare(asked, on_event)
         helpers = self._helpers(run.mapping, wanted)
         account = Account(
-            task="plan", graph=run.graph, session=run.session, model=_paid_names(helpers)
+            task="plan", graph=run.graph, session=run.request.session, model=_paid_names(helpers)
         )
         most = self._core.question_cost(helpers, question)
         async with self._core.spending(account, self._core.config, on_event, most=most) as calls:
@@ -185,7 +186,7 @@ class Searcher:
     def _account(self, order: RunOrder) -> Account:
         """Return the account of an answer that spends something before it has a record."""
         model = self._core.llms.answer.name
-        return Account(task="search", graph=order.graph, session=order.session, model=model)
+        return Account(task="search", graph=order.graph, session=order.request.session, model=model)
 
     async def resume(self, stored: StoredRun, on_event: OnEvent | None, knobs: Knobs) -> Answer:
         """Search again, and answer; replies that the run paid for are not paid for again."""
@@ -230,16 +231,20 @@ class Searcher:
         check_tokens(tokens)
         wanted = asked.wanted.chosen(max_context_tokens=tokens)
         run = RunOrder(
-            question=asked.question,
+            request=Request(
+                asked.question,
+                graph.name,
+                session=asked.session,
+                run_id=asked.run,
+                idempotency_key=asked.key,
+            ),
             graph=graph.name,
             mapping=graph.mapping,
             config=asked.config,
-            session=asked.session,
-            idempotency_key=asked.key,
-            request=describe_search(asked.question, wanted, model, asked.config, asked.sessions_of),
-            run_id=asked.run,
+            identity=describe_search(
+                asked.question, wanted, model, asked.config, asked.sessions_of
+            ),
         )
-        check_order(run)
         return run, await core.run_tools(run, on_event).for_answers().fenced()
 
     async def _order(

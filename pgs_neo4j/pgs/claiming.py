@@ -97,8 +97,8 @@ async def claim_flagged(
     Those that other runs of the session are reading, or have read by now, are left out, except in
     mode ``full``. A resumed run sweeps what it swept before. Raises DatabaseError.
     """
-    uid, wanted = keys.session_uid(order.graph, order.session), list(flagged)
-    shared = order.mode == "full" or record.routing is not None
+    uid, wanted = keys.session_uid(order.graph, order.request.session), list(flagged)
+    shared = order.request.mode == "full" or record.routing is not None
     while wanted:
         ids = [part.id for part in wanted]
         if shared:
@@ -108,7 +108,9 @@ async def claim_flagged(
         result = await claim_partitions(tools.db, record.handle, uid, ids, claimed)
         if not result.taken:
             generation = record.partitioning.generation.id
-            now = await session.read_so_far(tools.db, order.graph, order.session, generation)
+            now = await session.read_so_far(
+                tools.db, order.graph, order.request.session, generation
+            )
             return [part for part in wanted if now.unread(part)]
         wanted = [part for part in wanted if part.id not in result.taken]
     return wanted
@@ -125,7 +127,7 @@ async def _claim(
     resumed: bool,
 ) -> bool:
     """Claim the routed partitions; return whether they are still unread and this run's own."""
-    uid = keys.session_uid(order.graph, order.session)
+    uid = keys.session_uid(order.graph, order.request.session)
     ids = [route.partition for route in routing.routes]
     exclusive = selection.unread and not resumed
     result = await claim_partitions(
@@ -136,7 +138,7 @@ async def _claim(
     if not result.changed:
         return True
     generation = record.partitioning.generation.id
-    now = await session.read_so_far(tools.db, order.graph, order.session, generation)
+    now = await session.read_so_far(tools.db, order.graph, order.request.session, generation)
     return all(now.shown(part) == selection.read.shown(part) for part in ids)
 
 
@@ -168,10 +170,10 @@ async def claim_partitions(
 
 async def _read_claimed(order: RunOrder, tools: RunTools, record: RunRecord) -> Claimed:
     """Return what other runs of the session have claimed in a run's generation."""
-    if order.mode == "full":
+    if order.request.mode == "full":
         return Claimed()
     generation = record.partitioning.generation.id
-    running = await read_running(tools.db, keys.session_uid(order.graph, order.session))
+    running = await read_running(tools.db, keys.session_uid(order.graph, order.request.session))
     return Claimed(
         {
             other.id: other.claimed
@@ -186,6 +188,6 @@ async def _read_claimed(order: RunOrder, tools: RunTools, record: RunRecord) -> 
 def _awaited(order: RunOrder, claimed: Claimed) -> str:
     runs = ", ".join(sorted(run for run, partitions in claimed.by_run.items() if partitions))
     return (
-        f"all unread partitions of session {order.session} are being read by other runs ({runs}); "
-        "waiting for them"
+        f"all unread partitions of session {order.request.session} are being read by other runs "
+        f"({runs}); waiting for them"
     )

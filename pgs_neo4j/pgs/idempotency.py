@@ -9,6 +9,7 @@ from pgs_neo4j.model import Answer, GraphMapping
 from pgs_neo4j.pgs import pipeline
 from pgs_neo4j.pgs.order import RunOrder, RunTools
 from pgs_neo4j.pgs.partitioning.kept_settings import ChosenSettings
+from pgs_neo4j.pgs.request import Request
 from pgs_neo4j.pgs.runs import answers
 from pgs_neo4j.pgs.runs.runs import StoredRun, find_former
 
@@ -19,10 +20,10 @@ def describe_request(order: RunOrder, models: list[str]) -> dict[str, Any]:
     It holds the question, models, and shaping knobs.
     """
     return {
-        "question": order.question,
-        "mode": order.mode,
-        "full_sweep": order.full_sweep,
-        "structure_only": order.structure_only,
+        "question": order.request.question,
+        "mode": order.request.mode,
+        "full_sweep": order.request.full_sweep,
+        "structure_only": order.request.structure_only,
         "models": models,
         "knobs": order.config.model_dump(mode="json", include=set(SHAPING)),
     }
@@ -35,8 +36,9 @@ async def answer_request(order: RunOrder, tools: RunTools) -> Answer:
     belongs to another request, BusyError while that run is still running, and the errors of
     ``execute``.
     """
+    request = order.request
     stored = await find_former(
-        tools.db, order.graph, order.session, order.idempotency_key, order.request
+        tools.db, order.graph, request.session, request.idempotency_key, order.identity
     )
     if stored is not None and stored.properties.get("details"):
         return await answers.load(tools.db, stored)
@@ -46,16 +48,20 @@ async def answer_request(order: RunOrder, tools: RunTools) -> Answer:
 def restore_order(stored: StoredRun, mapping: GraphMapping, config: PGSConfig) -> RunOrder:
     """Return the order of a stored run, with ``config`` in force."""
     properties = stored.properties
-    return RunOrder(
+    request = Request(
         question=properties["question"],
         graph=stored.graph,
-        mapping=mapping,
-        config=config,
         mode=properties["mode"],
         session=stored.session,
         full_sweep=stored.request["full_sweep"],
         structure_only=stored.request["structure_only"],
+    )
+    return RunOrder(
+        request=request,
+        graph=stored.graph,
+        mapping=mapping,
+        config=config,
         search_answer=properties.get("known"),
-        request=stored.request,
+        identity=stored.request,
         chosen=ChosenSettings(),
     )

@@ -1,57 +1,48 @@
-"""Describes the order of a run, and refuses impossible orders."""
+"""The order of a run, and the tools that carry it out."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, get_args
+from typing import Any
 
 from pgs_neo4j.config import PGSConfig
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.database.schema import ensure_schema
-from pgs_neo4j.errors import NoTextError, QuestionError, UsageError
+from pgs_neo4j.errors import NoTextError, UsageError
 from pgs_neo4j.export.wording import EXTRACTIVE
 from pgs_neo4j.llm.calls.calls import Calls
 from pgs_neo4j.llm.protocol import LLM, is_free
-from pgs_neo4j.model import GraphMapping, Mode
+from pgs_neo4j.model import GraphMapping
 from pgs_neo4j.pgs.log import RunLog
 from pgs_neo4j.pgs.partitioning.kept_settings import ChosenSettings
 from pgs_neo4j.pgs.partitioning.order import OpenGDS
 from pgs_neo4j.pgs.partitioning.result import KnownGenerations
-from pgs_neo4j.pgs.runs import session
-from pgs_neo4j.pgs.runs.runs import check_key
+from pgs_neo4j.pgs.request import Request
 from pgs_neo4j.search.space import Space
 from pgs_neo4j.text.commands import text_command
 from pgs_neo4j.text.shown import counted
 
-MAX_QUESTION = 20_000
 NO_TEXT = "its definition names no text"
 GRACE_S = 0.5  # after the deadline of a run, to record what came last
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunOrder:
-    """One question and how to treat it.
+    """A request on the graph that it goes to.
 
-    ``structure_only`` asks a graph in which no node has text. ``search_answer`` is an answer from a
-    search that the run should go beyond. ``run_id`` is the id of a new run if the caller has chosen
-    one. ``request`` is the JSON data that distinguishes this request from all others. ``chosen``
-    says which settings of partitioning a person chose; without it, all of them count as chosen.
-    ``redefined``: the graph has no partitions of its present definition.
+    ``search_answer`` is an answer from a search that the run should go beyond. ``identity`` is the
+    JSON data that distinguishes this request from all others. ``chosen`` says which settings of
+    partitioning a person chose; without it, all of them count as chosen. ``redefined``: the graph
+    has no partitions of its present definition.
     """
 
-    question: str
+    request: Request
     graph: str
     mapping: GraphMapping
     config: PGSConfig
-    mode: Mode = "full"
-    session: str = session.DEFAULT
-    full_sweep: bool = False
-    structure_only: bool = False
     search_answer: str | None = None
-    idempotency_key: str | None = None
-    run_id: str | None = None
-    request: dict[str, Any] = field(default_factory=dict)
+    identity: dict[str, Any] = field(default_factory=dict)
     chosen: ChosenSettings | None = None
     redefined: bool = False
 
@@ -132,17 +123,6 @@ class RunTools:
         return None if deadline is None else deadline + GRACE_S
 
 
-def check_order(order: RunOrder) -> None:
-    """Raise QuestionError or UsageError when an order cannot be carried out."""
-    check_question(order.question)
-    session.check_name(order.session)
-    check_key(order.idempotency_key)
-    if order.mode not in get_args(Mode):
-        raise UsageError(
-            f"there is no mode {order.mode!r}; the modes are {', '.join(get_args(Mode))}"
-        )
-
-
 def check_texts(order: RunOrder, nodes: int, texts: int) -> None:
     """Raise NoTextError for a graph without text, unless ``structure_only`` is set.
 
@@ -152,12 +132,12 @@ def check_texts(order: RunOrder, nodes: int, texts: int) -> None:
     name, mapping = order.graph, order.mapping
     named = (*mapping.text, *filter(None, (mapping.relationship_text,)))
     properties = ", ".join(named)
-    if order.structure_only and texts:
+    if order.request.structure_only and texts:
         raise UsageError(
             f"{counted(texts, 'node')} of graph {name} {'has' if texts == 1 else 'have'} text, "
             "which would be read; leave out --structure-only (structure_only=True)"
         )
-    if not order.structure_only and not texts:
+    if not order.request.structure_only and not texts:
         why = (
             f"none of its {counted(nodes, 'node')} has text in {properties}"
             if properties
@@ -168,22 +148,6 @@ def check_texts(order: RunOrder, nodes: int, texts: int) -> None:
             f"{text_command(name, order.mapping)}, or ask about the structure alone with "
             "--structure-only (structure_only=True)"
         )
-
-
-def check_question(question: str) -> None:
-    """Raise QuestionError for an empty, overlong, or malformed question."""
-    if not question.strip():
-        raise QuestionError("the question is empty; write what you want to know")
-    if len(question) > MAX_QUESTION:
-        raise QuestionError(
-            f"the question has {len(question):,} characters; ask in at most {MAX_QUESTION:,}"
-        )
-    try:
-        question.encode()
-    except UnicodeEncodeError as error:
-        raise QuestionError(
-            "the question holds bytes that are not valid UTF-8; write it again"
-        ) from error
 
 
 def warn_of_quotes(sweep_model: str, synthesis_model: str) -> str:

@@ -32,7 +32,7 @@ from pgs_neo4j.pgs.checking.check import (
 from pgs_neo4j.pgs.checking.citing import locate_answer, read_cited_texts
 from pgs_neo4j.pgs.claiming import choose_partitions
 from pgs_neo4j.pgs.forgetting import forget_deleted, forget_recovered, meet_deletions
-from pgs_neo4j.pgs.order import RunOrder, RunTools, check_order, warn_of_quotes
+from pgs_neo4j.pgs.order import RunOrder, RunTools, warn_of_quotes
 from pgs_neo4j.pgs.partitioning import generation
 from pgs_neo4j.pgs.record import Prepared, record_run
 from pgs_neo4j.pgs.refusals import check_matched
@@ -67,7 +67,6 @@ async def execute(
     failure stays recorded in the session.
     """
     began = perf_counter()
-    check_order(order)
     tools.calls.budget.check(tools.models)
     await tools.ask_contexts()
     tools = await tools.fenced()
@@ -98,11 +97,11 @@ async def recover_reports(run: Run) -> None:
     Their nodes are not read again, so the reports join this run.
     """
     order, tools = run.order, run.tools
-    if order.mode == "full":
+    if order.request.mode == "full":
         return
     run.earlier = tuple(
         await read_unsynthesized(
-            tools.db, order.graph, order.session, run.record.id, run.generation.id
+            tools.db, order.graph, order.request.session, run.record.id, run.generation.id
         )
     )
     if run.earlier:
@@ -168,7 +167,9 @@ def _open_lookups(run: Run) -> Lookups:
 async def _read_coverage(run: Run) -> Read:
     """Read what the session has read by now, other runs included."""
     order = run.order
-    return await session.read_so_far(run.tools.db, order.graph, order.session, run.generation.id)
+    return await session.read_so_far(
+        run.tools.db, order.graph, order.request.session, run.generation.id
+    )
 
 
 async def synthesize(run: Run) -> None:
@@ -211,7 +212,7 @@ async def _order_synthesis(run: Run) -> SynthesisOrder:
     if run.tools.synthesis_llm.name != EXTRACTIVE:
         texts = await read_cited_texts(run.tools.db, order.mapping, partitions, run.reports)
     return SynthesisOrder(
-        question=order.question,
+        question=order.request.question,
         sweeps=run.reports,
         partitions=tuple(map(without_centroid, partitions)),
         config=order.config,
@@ -246,11 +247,11 @@ def compose_answer(run: Run, seconds: dict[str, float]) -> Answer:
     spent = run.record.before + tools.calls.settled()
     partitions, texts = run.record.partitioning.partitions, run.generation.texts
     return Answer(
-        question=order.question,
+        question=order.request.question,
         graph=order.graph,
-        session=order.session,
+        session=order.request.session,
         run=run.record.id,
-        mode=order.mode,
+        mode=order.request.mode,
         model=tools.model_names,
         synthesis=run.synthesis,
         routing=run.routing,

@@ -29,7 +29,7 @@ from pgs_neo4j.model import (
     Routing,
 )
 from pgs_neo4j.pgs.bounds import Bounds, Reading, largest
-from pgs_neo4j.pgs.order import RunOrder, RunTools, check_order
+from pgs_neo4j.pgs.order import RunOrder, RunTools
 from pgs_neo4j.pgs.partitioning.result import Partitioning
 from pgs_neo4j.pgs.record import prepare_plan, shares_replies
 from pgs_neo4j.pgs.route import Selection, route_question, select_partitions
@@ -117,7 +117,6 @@ async def plan_run(order: RunOrder, tools: RunTools) -> Plan:
     No partitions are replaced; those of a graph without any are made. The only call that may cost
     anything embeds a question at an endpoint. Raises UsageError and DatabaseError.
     """
-    check_order(order)
     tools.calls.budget.check(tools.models)
     await tools.ask_contexts()
     partitioning, partitions_note = await prepare_plan(order, tools)
@@ -132,7 +131,7 @@ async def plan_run(order: RunOrder, tools: RunTools) -> Plan:
     known = [estimate(render_report(one.sweep.report)) for one in earlier if one.sweep.report]
     reading = sum((one.reading for one in planned), Reading(reports=sum(known)))
     synthesis = plan_synthesis(order, tools, sweeps, usual, sum(known))
-    shown = estimate(order.question) + estimate(order.search_answer or "")
+    shown = estimate(order.request.question) + estimate(order.search_answer or "")
     settled = synthesis.calls and _is_settled(order, tools, sweeps, flagged)
     combining = bounds.of_synthesis(
         (reading + flagged.reading).reports,
@@ -147,8 +146,8 @@ async def plan_run(order: RunOrder, tools: RunTools) -> Plan:
         high *= 2
     return Plan(
         graph=order.graph,
-        session=order.session,
-        mode=order.mode,
+        session=order.request.session,
+        mode=order.request.mode,
         generation=partitioning.generation.id,
         sweep_model=tools.sweep_llm.name,
         synthesis_model=tools.synthesis_llm.name,
@@ -177,10 +176,10 @@ async def _read_earlier(
     order: RunOrder, tools: RunTools, partitioning: Partitioning
 ) -> Sequence[Recovered]:
     """Return the reports of earlier runs that the answer includes, as the run does."""
-    if order.mode == "full":
+    if order.request.mode == "full":
         return ()
     return await read_unsynthesized(
-        tools.db, order.graph, order.session, "", partitioning.generation.id
+        tools.db, order.graph, order.request.session, "", partitioning.generation.id
     )
 
 
@@ -394,7 +393,7 @@ async def _plan_flagged(
     """Return what flags may add: the largest unrouted partitions that a run may still read."""
     most, routed = order.config.max_flag_sweeps, {sweep.partition for sweep in sweeps}
     others = [part for part in partitioning.partitions if part.id not in routed]
-    if order.mode != "full":
+    if order.request.mode != "full":
         others = [part for part in others if selection.read.unread(part)]
     if not most or not others or not sweeps:
         return _Flagged()

@@ -149,8 +149,8 @@ async def _check_session(order: RunOrder, tools: RunTools) -> None:
     if not order.mapping.has_text:
         check_texts(order, nodes=0, texts=0)
     await ensure_schema(tools.db)
-    if order.mode != "full":
-        await session.check_exists(tools.db, order.graph, order.session)
+    if order.request.mode != "full":
+        await session.check_exists(tools.db, order.graph, order.request.session)
 
 
 def _partition_order(order: RunOrder, tools: RunTools) -> tuple[PartitionOrder, PartitionTools]:
@@ -202,33 +202,33 @@ def run_span(order: RunOrder, calls: Calls, *, resumed: bool) -> SpanNotes:
     """Return the span of a run, which holds the question only if text is wanted."""
     about: Attributes = {
         spans.GRAPH: order.graph,
-        spans.MODE: order.mode,
+        spans.MODE: order.request.mode,
         spans.RESUMED: resumed,
-        spans.QUESTION: order.question if calls.traced_text else None,
+        spans.QUESTION: order.request.question if calls.traced_text else None,
     }
     return start_span(spans.RUN, about, current=True)
 
 
 async def _begin(order: RunOrder, tools: RunTools, prepared: Prepared | None) -> RunRecord:
-    handle = Handle(order.run_id or keys.new_run_id(), str(Holder.unique()))
+    handle = Handle(order.request.run_id or keys.new_run_id(), str(Holder.unique()))
     properties = {
-        "question": order.question,
-        "mode": order.mode,
-        "request": json.dumps(order.request, sort_keys=True),
+        "question": order.request.question,
+        "mode": order.request.mode,
+        "request": json.dumps(order.identity, sort_keys=True),
         "config": stored_config(order.config),
         "known": order.search_answer,
     }
     for _ in range(ATTEMPTS):
         prepared = prepared or await prepare(order, tools)
         await check_left(order, tools, prepared.partitioning)
-        await session.open_session(tools.db, order.graph, order.session)
+        await session.open_session(tools.db, order.graph, order.request.session)
         begun = await runs.begin(
             tools.db,
             handle,
-            keys.session_uid(order.graph, order.session),
+            keys.session_uid(order.graph, order.request.session),
             prepared.partitioning.generation.id,
             properties,
-            keys.idempotency_uid(order.graph, order.session, order.idempotency_key),
+            keys.idempotency_uid(order.graph, order.request.session, order.request.idempotency_key),
             total=tools.calls.spent_before(),
         )
         if begun == handle.id:

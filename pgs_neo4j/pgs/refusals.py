@@ -22,16 +22,18 @@ async def check_left(order: RunOrder, tools: RunTools, partitioning: Partitionin
     if not stops_at_end(order):
         return
     generation_id = partitioning.generation.id
-    read = await session.read_so_far(tools.db, order.graph, order.session, generation_id)
+    read = await session.read_so_far(tools.db, order.graph, order.request.session, generation_id)
     if any(read.unread(part) for part in partitioning.partitions):
         return
-    if not await read_unsynthesized(tools.db, order.graph, order.session, "", generation_id):
+    if not await read_unsynthesized(
+        tools.db, order.graph, order.request.session, "", generation_id
+    ):
         raise nothing_left(order, partitioning, read)
 
 
 def stops_at_end(order: RunOrder) -> bool:
     """Return whether a run ends where nothing is left, instead of reading everything again."""
-    return order.mode == "continue" and not order.full_sweep
+    return order.request.mode == "continue" and not order.request.full_sweep
 
 
 def nothing_left(order: RunOrder, partitioning: Partitioning, read: Read) -> NothingLeftError:
@@ -44,8 +46,8 @@ def nothing_left(order: RunOrder, partitioning: Partitioning, read: Read) -> Not
             f"{order.graph} and was shown the others without proof that they were read"
         )
     return NothingLeftError(
-        f"nothing is left to read, because session {order.session} {done}; to read everything "
-        "again, set full_sweep (--full-sweep)"
+        f"nothing is left to read, because session {order.request.session} {done}; to read "
+        "everything again, set full_sweep (--full-sweep)"
     )
 
 
@@ -76,7 +78,9 @@ def check_matched(
 def may_refuse(order: RunOrder, tools: RunTools) -> bool:
     """Whether a run is refused if its question is unmatched and it would buy too much."""
     paid = not all(tools.models.values())
-    return order.config.max_unmatched_tokens is not None and paid and order.mode != "continue"
+    return (
+        order.config.max_unmatched_tokens is not None and paid and order.request.mode != "continue"
+    )
 
 
 def _unread_tokens(part: Partition, read: Read) -> int:

@@ -66,12 +66,12 @@ async def select_partitions(
     left to read, unless all of the graph is to be swept again.
     """
     everything = partitioning.partitions
-    if order.mode == "full":
+    if order.request.mode == "full":
         return Selection(everything, Read({}))
     read = await session.read_so_far(
-        tools.db, order.graph, order.session, partitioning.generation.id, before=before
+        tools.db, order.graph, order.request.session, partitioning.generation.id, before=before
     )
-    candidates, skipping = session.find_candidates(order.mode, everything, read)
+    candidates, skipping = session.find_candidates(order.request.mode, everything, read)
     if skipping:
         free = tuple(part for part in candidates if part.id not in claimed)
         return Selection(free, read, unread=True)
@@ -79,7 +79,9 @@ async def select_partitions(
         return Selection((), read)
     if stops_at_end(order):
         raise nothing_left(order, partitioning, read)
-    tools.log.warn(f"session {order.session} has read the whole graph, so everything is read again")
+    tools.log.warn(
+        f"session {order.request.session} has read the whole graph, so everything is read again"
+    )
     return Selection(candidates, Read({}))
 
 
@@ -96,7 +98,7 @@ async def embed_order(
             tools.db,
             tools.space,
             order.mapping,
-            order.question,
+            order.request.question,
             partitioning.generation.dimensions,
             own,
         )
@@ -174,7 +176,7 @@ async def find_order_evidence(
     """
     usable = vector is not None and not vector.borrowed and tools.space.kind == "stored"
     evidence_order = EvidenceOrder(
-        question=order.question,
+        question=order.request.question,
         mapping=order.mapping,
         generation=partitioning.generation,
         partitions=partitions,
@@ -186,7 +188,11 @@ async def find_order_evidence(
 async def _find_evidence(question: _Question) -> Evidence | None:
     """Return the evidence for a question; None if it does not decide."""
     order, tools = question.order, question.tools
-    if order.config.route_by == "centroids" or order.full_sweep or is_broad(order.question):
+    if (
+        order.config.route_by == "centroids"
+        or order.request.full_sweep
+        or is_broad(order.request.question)
+    ):
         return None
     comparable = tools.space.kind == "stored" and tools.space.embedder is not None
     vector = await question.embedded() if comparable else None
@@ -197,7 +203,7 @@ async def _find_evidence(question: _Question) -> Evidence | None:
 
 async def _route_by_evidence(question: _Question, evidence: Evidence) -> Routing:
     order = question.order
-    unread = order.mode == "continue"
+    unread = order.request.mode == "continue"
     nearest: Sequence[Route] = ()
     if unread or order.config.min_sweep_partitions:
         nearest = (await _route_by_centroids(question)).routes
@@ -246,14 +252,14 @@ async def _route_by_centroids(question: _Question) -> Routing:
     order, tools = question.order, question.tools
     asked = await question.embedded()
     routing = route(
-        order.question,
+        order.request.question,
         asked.vector,
         await _compared(question, asked),
         order.config,
         threshold=_threshold(order, tools),
         centered=asked.borrowed or tools.space.lexical,
-        full_sweep=order.full_sweep,
-        everything_unread=order.mode == "continue",
+        full_sweep=order.request.full_sweep,
+        everything_unread=order.request.mode == "continue",
         note=asked.note,
     )
     if routing.fallback or asked.vector is None:
@@ -264,7 +270,7 @@ async def _route_by_centroids(question: _Question) -> Routing:
 async def _compared(question: _Question, asked: QuestionVector) -> Sequence[Partition]:
     """Return the partitions, with their centroids if these are compared with a question."""
     order, partitions = question.order, question.partitions
-    if asked.vector is None or order.full_sweep or is_broad(order.question):
+    if asked.vector is None or order.request.full_sweep or is_broad(order.request.question):
         return partitions
     if any(part.centroid is not None for part in partitions):
         return partitions

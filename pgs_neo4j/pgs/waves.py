@@ -95,7 +95,7 @@ class SweepRecorder:
 async def sweep_run(run: Run, lookups: Lookups) -> list[SweepResult]:
     """Sweep the routed partitions, then those that their flags name."""
     order, tools, record, read = run.order, run.tools, run.record, run.read
-    shown = estimate(order.question) + estimate(order.search_answer or "")
+    shown = estimate(order.request.question) + estimate(order.search_answer or "")
     shown += sum(_report_tokens(recovered.sweep) for recovered in run.earlier)
     recorder = SweepRecorder(order, tools, lookups, shown)
     recorder.hold_back()
@@ -158,7 +158,7 @@ async def order_sweeps(
     alike = await read_analogies(db, order.graph, generation, partitions, order.mapping)
     return [
         SweepOrder(
-            question=order.question,
+            question=order.request.question,
             partition=without_centroid(part),
             neighbors=digest_neighbors(part, by_id, reached),
             partition_ids=ids,
@@ -205,7 +205,7 @@ def find_flagged(
     )
     ranked = sorted(pointed, key=lambda target: (-pointed[target], target))
     candidates = [by_id[target] for target in ranked if target in by_id]
-    if order.mode != "full":
+    if order.request.mode != "full":
         candidates = [part for part in candidates if read.unread(part)]
     return candidates[: order.config.max_flag_sweeps]
 

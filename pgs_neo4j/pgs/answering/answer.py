@@ -20,7 +20,7 @@ from pgs_neo4j.pgs.answering.reading import ReadReply, shown_citations
 from pgs_neo4j.pgs.answering.record import AnswerOrder, AnswerRecord, record_answer
 from pgs_neo4j.pgs.answering.reply import CheckedReply, check_prices, fit_prompt, reply_within
 from pgs_neo4j.pgs.log import RunLog
-from pgs_neo4j.pgs.order import RunOrder, RunTools, check_order
+from pgs_neo4j.pgs.order import RunOrder, RunTools
 from pgs_neo4j.pgs.partitioning.result import Partitioning
 from pgs_neo4j.pgs.pipeline import tidy_replies
 from pgs_neo4j.pgs.route import route_question
@@ -39,8 +39,10 @@ async def answer_request(order: AnswerOrder, tools: RunTools) -> Answer:
     belongs to another request, BusyError while that run is still running, and the errors of
     ``answer_found``.
     """
-    run = order.run
-    former = await find_former(tools.db, run.graph, run.session, run.idempotency_key, run.request)
+    run, request = order.run, order.run.request
+    former = await find_former(
+        tools.db, run.graph, request.session, request.idempotency_key, run.identity
+    )
     if former is not None and former.properties.get("details"):
         return await answers.load(tools.db, former)
     return await answer_found(order, tools, former)
@@ -55,7 +57,6 @@ async def answer_found(
     ModelError.
     """
     began = perf_counter()
-    check_order(order.run)
     helpers = [
         *([tools.keyword_llm] if asks_for_keywords(order, tools) else []),
         *([tools.ordering_llm] if orders_by_model(order, tools) else []),
@@ -115,7 +116,7 @@ async def _read_so_far(order: AnswerOrder, tools: RunTools, record: AnswerRecord
     if record.partitioning is None:
         return Read({})
     run, generation = order.run, record.partitioning.generation.id
-    return await session.read_so_far(tools.db, run.graph, run.session, generation)
+    return await session.read_so_far(tools.db, run.graph, run.request.session, generation)
 
 
 async def _route(order: RunOrder, tools: RunTools, partitioning: Partitioning | None) -> Routing:
@@ -144,9 +145,9 @@ def _compose(
     found = order.found
     coverage, nothing = _coverages(record.partitioning, read, shown.nodes_total)
     return Answer(
-        question=order.run.question,
+        question=order.run.request.question,
         graph=order.run.graph,
-        session=order.run.session,
+        session=order.run.request.session,
         run=record.id,
         mode=found.mode,
         model=tools.synthesis_llm.name,

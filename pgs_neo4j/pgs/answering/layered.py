@@ -21,7 +21,7 @@ from pgs_neo4j.model import (
 from pgs_neo4j.pgs.answering.modes import ANSWERED
 from pgs_neo4j.pgs.answering.search import MOST_ITEMS, SearchOrder, SearchTools, check_mode, search
 from pgs_neo4j.pgs.log import RunLog
-from pgs_neo4j.pgs.order import RunOrder, RunTools, check_order
+from pgs_neo4j.pgs.order import RunOrder, RunTools
 from pgs_neo4j.pgs.partitioning.result import Partitioning
 from pgs_neo4j.pgs.pipeline import execute
 from pgs_neo4j.pgs.record import prepare
@@ -104,7 +104,6 @@ async def layered_search(
     UsageError when ``top_k`` is out of range or the mode needs a model, and the errors of
     ``execute``; UnmatchedQuestionError and NothingLeftError before the search is paid.
     """
-    check_order(order)
     if not 1 <= top_k <= MOST_ITEMS:
         raise UsageError(f"top_k is {top_k}; choose a number from 1 to {MOST_ITEMS}")
     if mode is not None:
@@ -170,7 +169,7 @@ async def _search(
     generation = partitioning.generation
     own = OwnIndex(generation, partitioning.partitions, tools.known.texts)
     wanted = SearchOrder(
-        question=order.question,
+        question=order.request.question,
         mapping=order.mapping,
         graph=order.graph,
         own=own,
@@ -190,7 +189,7 @@ async def _answer(order: RunOrder, tools: RunTools, hits: _Nodes) -> SearchAnswe
         return SearchAnswer("No node is near to the question.", (), (), hits.method, Usage())
     doubting = None
     if tools.synthesis_llm.name != EXTRACTIVE:
-        doubting = _doubting(order.question, hits.nodes)
+        doubting = _doubting(order.request.question, hits.nodes)
     prompt = _prompt(order, tools, hits.nodes)
     for tries in range(1, TRIES + 1):
         try:
@@ -254,7 +253,7 @@ def _prompt(
 
     A text longer than its share is shortened.
     """
-    config, question = order.config, order.question
+    config, question = order.config, order.request.question
     room = config.max_pass_characters if most is None else most
     llm = tools.synthesis_llm
     tokens = tools.calls.pass_tokens(llm, config.max_pass_tokens, config.sweep_max_tokens)

@@ -71,12 +71,12 @@ async def find_again(order: AnswerOrder, tools: RunTools, record: AnswerRecord) 
     if order.again is None or not asks_for_keywords(order, tools):
         return order.found
     try:
-        prompt = keyword_prompt(order.run.question)
+        prompt = keyword_prompt(order.run.request.question)
         reply = await ask_once(order, tools, record, tools.keyword_llm, prompt, KEYWORD_ROOM)
     except (ModelError, StoppedError) as error:
         tools.log.warn(f"the question's own words were searched for: {error}")
         return order.found
-    keywords = parse_keywords(reply, order.run.question)
+    keywords = parse_keywords(reply, order.run.request.question)
     if keywords is None:
         tools.log.warn("the question's own words were searched for: the model named no keywords")
         return order.found
@@ -144,7 +144,7 @@ async def rerank_found(
     try:
         llm = tools.ordering_llm
         coded = tools.calls.asks_receipts(llm)
-        prompt = rerank_prompt(order.run.question, found.items, with_receipts=coded)
+        prompt = rerank_prompt(order.run.request.question, found.items, with_receipts=coded)
         reply = await ask_once(order, tools, record, llm, prompt, ORDER_ROOM)
     except (ModelError, StoppedError) as error:
         tools.log.warn(f"the order was kept, because the reranker model failed: {error}")

@@ -24,7 +24,7 @@ from pgs_neo4j.pgs.answering.model_help import (
 )
 from pgs_neo4j.pgs.answering.record import AnswerOrder
 from pgs_neo4j.pgs.answering.reply import check_prices, fit_prompt, is_empty
-from pgs_neo4j.pgs.order import RunTools, check_order
+from pgs_neo4j.pgs.order import RunTools
 from pgs_neo4j.pgs.plan import plus, usual_tokens
 from pgs_neo4j.pgs.record import shares_replies
 from pgs_neo4j.pgs.synthesis import reserve
@@ -36,7 +36,6 @@ async def plan_answer(order: AnswerOrder, tools: RunTools) -> SearchPlan:
 
     Raises UsageError and DatabaseError.
     """
-    check_order(order.run)
     helpers = _helpers(order, tools)
     llms, contexts = [tools.synthesis_llm, *(llm for llm, _ in helpers)], tools.calls.contexts
     await tools.ask_contexts(llms)
@@ -66,7 +65,7 @@ async def _plan_calls(
     total = sum((calls for _, calls in parts), PlannedCalls())
     return SearchPlan(
         graph=run.graph,
-        session=run.session,
+        session=run.request.session,
         mode=order.found.mode,
         model=llm.name,
         nodes=len(context.nodes),
@@ -99,7 +98,7 @@ def _one_call(tokens: int, likely: int, most: int) -> PlannedCalls:
 
 def _helpers(order: AnswerOrder, tools: RunTools) -> list[tuple[LLM, PlannedCalls]]:
     """Return the calls before the answer's, each with its model."""
-    question, items = order.run.question, order.found.items
+    question, items = order.run.request.question, order.found.items
     parts: list[tuple[LLM, PlannedCalls]] = []
     keyed = asks_for_keywords(order, tools)
     if keyed:
@@ -129,7 +128,7 @@ def _planned(
     """Return a plan without a call."""
     return SearchPlan(
         graph=order.run.graph,
-        session=order.run.session,
+        session=order.run.request.session,
         mode=order.found.mode,
         model=tools.synthesis_llm.name,
         nodes=nodes,

@@ -100,24 +100,27 @@ async def record_answer(
 
 
 async def _begin(order: AnswerOrder, tools: RunTools) -> AnswerRecord:
-    run, handle = order.run, Handle(order.run.run_id or keys.new_run_id(), str(Holder.unique()))
+    run, handle = (
+        order.run,
+        Handle(order.run.request.run_id or keys.new_run_id(), str(Holder.unique())),
+    )
     properties = {
-        "question": run.question,
+        "question": run.request.question,
         "mode": order.found.mode,
-        "request": json.dumps(run.request, sort_keys=True),
+        "request": json.dumps(run.identity, sort_keys=True),
         "config": stored_config(run.config),
     }
     await ensure_schema(tools.db)
     for _ in range(ATTEMPTS):
         partitioning = await _current(order, tools)
-        await session.open_session(tools.db, run.graph, run.session)
+        await session.open_session(tools.db, run.graph, run.request.session)
         begun = await runs.begin(
             tools.db,
             handle,
-            keys.session_uid(run.graph, run.session),
+            keys.session_uid(run.graph, run.request.session),
             partitioning.generation.id if partitioning else "",
             properties,
-            keys.idempotency_uid(run.graph, run.session, run.idempotency_key),
+            keys.idempotency_uid(run.graph, run.request.session, run.request.idempotency_key),
             total=tools.calls.spent_before(),
         )
         if begun == handle.id:

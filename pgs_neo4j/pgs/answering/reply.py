@@ -83,7 +83,7 @@ def fit_prompt(order: AnswerOrder, tools: RunTools) -> tuple[Context, Prompt]:
 
     Raises BudgetError, and UsageError if the extractive reader is to answer from what it knows.
     """
-    found, question = order.found, order.run.question
+    found, question = order.found, order.run.request.question
     if found.mode == "bypass" and tools.synthesis_llm.name == EXTRACTIVE:
         raise UsageError(
             "the mode bypass needs a language model, because the extractive reader knows nothing; "
@@ -161,7 +161,7 @@ async def reply_to(
         return CheckedReply(read_reply_text(nothing, context), nothing, (), None)
     doubting = None
     if context.text and tools.synthesis_llm.name != EXTRACTIVE:
-        doubting = doubt_reply(order.run.question, context)
+        doubting = doubt_reply(order.run.request.question, context)
     repeats = find_echoes_of(tools.synthesis_llm, prompt)
     strict = doubting is not None and order.run.config.strict
     completion = await _complete(order, tools, record, prompt, doubting, repeats, aloud=not strict)
@@ -188,7 +188,7 @@ async def _reply_again(
     first: tuple[ReadReply, Completion],
 ) -> tuple[ReadReply, Completion]:
     """Return the reply to a second request, or the first one if more of the second is in doubt."""
-    doubting, repeats = doubt_reply(order.run.question, context), find_echoes(prompt)
+    doubting, repeats = doubt_reply(order.run.request.question, context), find_echoes(prompt)
     try:
         completion = await _complete(order, tools, record, prompt, doubting, repeats, aloud=False)
     except (ModelError, StoppedError) as error:

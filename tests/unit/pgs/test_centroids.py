@@ -14,6 +14,7 @@ from pgs_neo4j.model import GraphMapping, Partition
 from pgs_neo4j.pgs.log import RunLog
 from pgs_neo4j.pgs.order import RunOrder
 from pgs_neo4j.pgs.partitioning.result import Partitioning
+from pgs_neo4j.pgs.request import Request
 from pgs_neo4j.pgs.route import route_question
 from pgs_neo4j.search.space import QuestionVector, Space
 from tests.fakes.database import FakeDatabase
@@ -28,11 +29,10 @@ async def routed(
 ) -> list[int]:
     """The partitions that a question is routed to by centroids."""
     order = RunOrder(
-        question=question,
+        request=Request(question, full_sweep=options.get("full_sweep", False)),
         graph="papers",
         mapping=GraphMapping(),
         config=PGSConfig(route_by="centroids"),
-        full_sweep=options.get("full_sweep", False),
     )
     tools: Any = SimpleNamespace(db=db, space=Space("stored"), log=RunLog(ignore))
     partitioning = Partitioning(generation_of_sizes(1, 1, 1), tuple(parts), True, 0.0)

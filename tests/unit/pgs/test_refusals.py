@@ -13,6 +13,7 @@ from pgs_neo4j.errors import UnmatchedQuestionError
 from pgs_neo4j.model import GraphMapping, Mode, Partition, Route, Routing
 from pgs_neo4j.pgs.order import RunOrder
 from pgs_neo4j.pgs.refusals import check_matched
+from pgs_neo4j.pgs.request import Request
 from pgs_neo4j.pgs.runs.session import Read
 
 PARTS = [Partition(id=1, size=10, tokens=900), Partition(id=2, size=10, tokens=5_000)]
@@ -31,11 +32,10 @@ def check(
 ) -> None:
     """Check a run whose routing takes partition 1."""
     order = RunOrder(
-        question="Why?",
+        request=Request("Why?", mode=mode),
         graph="papers",
         mapping=GraphMapping(),
         config=PGSConfig(max_unmatched_tokens=limit),
-        mode=mode,
     )
     tools: Any = SimpleNamespace(models={"reader": free, "writer": True})
     check_matched(order, tools, routing, PARTS, Read({1: read}))

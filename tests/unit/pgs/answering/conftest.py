@@ -13,13 +13,14 @@ from pgs_neo4j.model import Found, GraphMapping
 from pgs_neo4j.pgs.answering.record import AnswerOrder
 from pgs_neo4j.pgs.log import RunLog
 from pgs_neo4j.pgs.order import RunOrder
+from pgs_neo4j.pgs.request import Request
 from tests.fakes.tokens import nothing_deleted
 
 
 def answer_order(made: Found, config: PGSConfig | None = None, **given: Any) -> AnswerOrder:
     """An order for an answer from what was found."""
     run = RunOrder(
-        question=made.question,
+        request=Request(made.question),
         graph="papers",
         mapping=GraphMapping(),
         config=config or PGSConfig(),

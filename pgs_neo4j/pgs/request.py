@@ -1,0 +1,63 @@
+"""A question to a graph as it is asked, the same from every face to the last phase."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import get_args
+
+from pgs_neo4j.config import Knobs
+from pgs_neo4j.errors import QuestionError, UsageError
+from pgs_neo4j.model import Mode
+from pgs_neo4j.pgs.runs import session
+from pgs_neo4j.pgs.runs.keys import check_new_id
+from pgs_neo4j.pgs.runs.runs import check_key
+
+MAX_QUESTION = 20_000  # characters
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """A question, where it goes, and how to treat it. Nobody has to check it again.
+
+    Without a ``graph``, it goes to the configured one, or to the only one. ``structure_only`` asks
+    a graph in which no node has text. ``knobs`` override the configuration. ``run_id`` is the id of
+    the new run if the caller has chosen it. The same request with the same ``idempotency_key``
+    returns the same answer.
+
+    Raises QuestionError for a question that cannot be asked, and UsageError for anything else.
+    """
+
+    question: str
+    graph: str | None = None
+    mode: Mode = "full"
+    session: str = session.DEFAULT
+    full_sweep: bool = False
+    structure_only: bool = False
+    knobs: Knobs = field(default_factory=Knobs)
+    run_id: str | None = None
+    idempotency_key: str | None = None
+
+    def __post_init__(self) -> None:
+        check_question(self.question)
+        session.check_name(self.session)
+        check_key(self.idempotency_key)
+        check_new_id(self.run_id)
+        if self.mode not in get_args(Mode):
+            modes = ", ".join(get_args(Mode))
+            raise UsageError(f"there is no mode {self.mode!r}; the modes are {modes}")
+
+
+def check_question(question: str) -> None:
+    """Raise QuestionError for an empty, overlong, or malformed question."""
+    if not question.strip():
+        raise QuestionError("the question is empty; write what you want to know")
+    if len(question) > MAX_QUESTION:
+        raise QuestionError(
+            f"the question has {len(question):,} characters; ask in at most {MAX_QUESTION:,}"
+        )
+    try:
+        question.encode()
+    except UnicodeEncodeError as error:
+        raise QuestionError(
+            "the question holds bytes that are not valid UTF-8; write it again"
+        ) from error
