@@ -303,6 +303,17 @@ class PassReader:
             await self._accept(item, prompt, reply, short=short)
             await self._read_again(item, prompt)
             return reply
+        asked = prompt
+
+        def renew() -> Prompt:
+            nonlocal asked
+            asked = self._renewed(item, prompt, short=short)
+            return asked
+
+        async def take(reply: Completion) -> None:
+            # A reply proves only the prompt that was sent, and that one may have had no codes.
+            await self._take(item, asked, short, reply)
+
         reply = await self._tools.calls.complete(
             self._tools.llm,
             prompt,
@@ -311,8 +322,8 @@ class PassReader:
             priority=self._order.priority,
             divisible=divisible,
             repeat_malformed=False,  # as ``read`` asks again, whatever is wrong with a reply
-            renew=partial(self._renewed, item, prompt, short=short),
-            then=partial(self._take, item, prompt, short),
+            renew=renew,
+            then=take,
             on_call=partial(self._spending.add, item.number),
         )
         await self._read_again(item, prompt)
