@@ -28,7 +28,7 @@ class Adjacency:
     weight: FloatArray
 
     def of(self, label: int) -> list[tuple[int, int, float]]:
-        """``(neighbor, edges, weight)`` of one label, best first."""
+        """Return ``(neighbor, edges, weight)`` of each neighbor of a label, best first."""
         rows = slice(int(self.start[label]), int(self.start[label + 1]))
         return list(
             zip(
@@ -43,8 +43,8 @@ class Adjacency:
 def adjacency(edges: Edges, labels: IntArray, top: int | None = 5) -> Adjacency:
     """Return the ``top`` neighbors of each label by shared edges.
 
-    None means all. ``labels`` ``(n,)`` count from 0. Ties go to the larger shared weight, then to
-    the lower label. One pass over the edges.
+    With None, all are returned. ``labels`` ``(n,)`` count from 0. Ties go to the larger shared
+    weight, then to the lower label.
     """
     cross = between(edges, labels)
     count = cross.node_count
@@ -68,10 +68,10 @@ def adjacency(edges: Edges, labels: IntArray, top: int | None = 5) -> Adjacency:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Reached:
-    """Nodes outside of partitions; all arrays are ``(r,)``.
+    """Nodes of neighboring partitions; all arrays are ``(r,)``.
 
     ``node`` is a member of the partition ``neighbor``. Relationships connect it with the partition
-    ``owner``. They come by owner, then by neighbor, the most relationships first.
+    ``owner``. Entries are in order of owner, then neighbor, then falling number of relationships.
     """
 
     owner: IntArray
@@ -87,12 +87,12 @@ def reach(
     most: IntArray,
     most_each: int,
 ) -> Reached:
-    """Return the nodes that most relationships from outside lead to.
+    """Return the neighboring nodes with the most relationships to each partition.
 
     ``ends`` are two arrays ``(m,)`` of nodes. ``labels`` and ``rank`` ``(n,)`` are the partitions
-    of the nodes and their places there. ``listed`` are pairs of a partition and a neighbor; others
-    are left out. A partition gets at most ``most[partition]`` nodes, ``most_each`` per neighbor.
-    Ties go to the lower rank.
+    of the nodes and their places there. Only the pairs of partition and neighbor in ``listed``
+    count. A partition gets at most ``most[partition]`` nodes, and ``most_each`` per neighbor. Ties
+    go to the lower rank.
     """
     count, parts = len(labels), len(most)
     cross = labels[ends[0]] != labels[ends[1]]
@@ -105,15 +105,16 @@ def reach(
     owner, node, shared = owner[wanted], node[wanted], shared[wanted]
     order = np.lexsort((node, rank[node], -shared, labels[node], owner))
     owner, node, shared = owner[order], node[order], shared[order]
-    place = _places(owner * parts + labels[node])
+    place = _rank_in_runs(owner * parts + labels[node])
     best = np.flatnonzero(place < most_each)
+    # Each neighbor gets ``LEAST_EACH`` nodes before any neighbor gets more.
     late = place[best] >= LEAST_EACH
     best = best[np.lexsort((rank[node[best]], -shared[best], late, owner[best]))]
-    best = np.sort(best[_places(owner[best]) < most[owner[best]]])
+    best = np.sort(best[_rank_in_runs(owner[best]) < most[owner[best]]])
     return Reached(owner[best], labels[node[best]], node[best])
 
 
-def _places(key: IntArray) -> IntArray:
+def _rank_in_runs(key: IntArray) -> IntArray:
     """Return the place of each entry in its run of equal keys, ``(p,)``."""
     starts = run_starts(key)
     return np.arange(key.size) - np.repeat(starts, np.diff(np.append(starts, key.size)))

@@ -19,7 +19,7 @@ LIGHT = 0.1
 class Limits:
     """Limits of a partition, in nodes and tokens.
 
-    The defaults 30 and 1800 are those of the published method. ``max_tokens`` None leaves the text
+    The defaults 30 and 1800 come from the published method. With ``max_tokens`` None, the text is
     unlimited. Raises ValueError when the limits exclude each other.
     """
 
@@ -34,7 +34,7 @@ class Limits:
             raise ValueError("max_tokens must be at least 1, or None for no limit")
 
     def fits(self, nodes: IntArray, tokens: IntArray) -> BoolArray:
-        """Whether parts of these sizes are allowed; a single node always is.
+        """Return whether parts of these sizes are allowed; a single node always is.
 
         All arrays are ``(k,)``, one entry per part.
         """
@@ -44,13 +44,13 @@ class Limits:
         return fits | (nodes <= 1)
 
     def stands(self, nodes: IntArray, tokens: IntArray) -> BoolArray:
-        """Return whether communities of the graph itself need no division.
+        """Return whether communities found in the graph may stay undivided.
 
-        All arrays are ``(k,)``. The rule is wider than ``fits``. Limits represent the effort of
+        All arrays are ``(k,)``. The rule is looser than ``fits``. Limits represent the effort of
         reading, which depends on the text: 1,900 single words read faster than 60 chapters. So a
         light community may exceed the maximum of nodes by ``SLACK``, because a cut would separate
-        closely connected nodes. Without a text, or without a limit on it, a community cannot be
-        shown to be light, and the maximum holds. No step makes a part that large on purpose:
+        closely connected nodes. Without text, or without a limit on it, nothing shows that a
+        community is light, and the maximum holds. No step makes a part that large on purpose:
         joining and pooling follow ``fits``.
         """
         fits = self.fits(nodes, tokens)
@@ -91,8 +91,8 @@ class Sizes:
 def sizes_of(labels: IntArray, tokens: IntArray, nodes: IntArray | None = None) -> Sizes:
     """Return nodes and tokens per label ``0 .. k-1``.
 
-    ``labels`` and ``tokens`` are ``(n,)``, and so is ``nodes``: how many nodes each entry stands
-    for, one without it. Sums are exact below 2**53.
+    ``labels``, ``tokens``, and ``nodes`` are ``(n,)``. ``nodes`` counts the nodes that each entry
+    stands for, one by default. Sums are exact below 2**53.
     """
     count = np.bincount(labels) if nodes is None else totals(labels, nodes).astype(np.int64)
     return Sizes(count, totals(labels, tokens).astype(np.int64))

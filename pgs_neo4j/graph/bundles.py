@@ -1,7 +1,8 @@
-"""Bundles the passages of a document, which stay together when a graph is divided.
+"""Bundles the passages of each document, so that they stay together when a graph is divided.
 
-Without them, mentions of entities decide: they outnumber the order of passages many times, so a
-document's passages would end in several partitions, and a reader would get torn pages.
+Without bundles, mentions of entities decide the division, because they far outnumber the links
+from passage to passage. A document's passages would end up in several partitions, and a reader
+would get torn pages.
 """
 
 from __future__ import annotations
@@ -17,15 +18,15 @@ from pgs_neo4j.graph.likeness import find_alike
 from pgs_neo4j.graph.pool import boxes
 
 MENTIONED = 0.1
-"""Share of the weight of mentions that stays with them where documents are alike; likeness gets the
-rest. Documents are then divided by what they share, and entities by how they are related, instead
-of both at once. On pages of Python's manual, 96 % of the tokens of a partition with documents are
-theirs then, 99 % with a share of 0.05, and 61 % with 0.5. With 0, what is only mentioned would
-belong nowhere."""
+"""Share of their weight that mentions keep if documents are alike; likeness gets the rest.
+Documents are then divided by what they share, and entities by how they are related, instead of both
+at once. On pages of Python's manual, documents hold 96 % of the tokens in partitions that contain
+any. It is 99 % with a share of 0.05, and 61 % with 0.5. With 0, an entity that is only mentioned
+would belong nowhere."""
 
 CONTINUED = 10.0
-"""Weight of the order between two runs of one document, in mentions of rare entities. A document
-that is too large for a partition lies in neighboring ones then."""
+"""Weight of the link between two consecutive runs of one document; the mention of a rare entity
+weighs 1. A document too large for one partition then lies in neighboring partitions."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -33,8 +34,8 @@ class Bundles:
     """Nodes that stay together.
 
     ``of`` ``(n,)`` is the bundle of each node, from 0 by their lowest node. ``document`` ``(n,)``
-    is the document of each node, -1 for one that belongs to none. ``first`` ``(b,)`` is the lowest
-    node of each bundle, and ``nodes`` ``(b,)`` counts its nodes.
+    is the document of each node, or -1. ``first`` ``(b,)`` is the lowest node of each bundle, and
+    ``nodes`` ``(b,)`` counts its nodes.
     """
 
     of: IntArray
@@ -43,19 +44,21 @@ class Bundles:
     nodes: IntArray
 
     def sum(self, values: IntArray) -> IntArray:
-        """Return the sum ``(b,)`` of the values ``(n,)`` of each bundle."""
+        """Return the sum ``(b,)`` of each bundle's ``values`` ``(n,)``."""
         return totals(self.of, values).astype(np.int64)
 
     def most(self, labels: IntArray) -> IntArray:
-        """Return the label ``(b,)`` that most nodes of each bundle have, of ``labels`` ``(n,)``.
+        """Return the most frequent label ``(b,)`` of each bundle's nodes.
 
-        Labels of -1 count only where a bundle has no other. The lowest wins a tie.
+        ``labels`` are ``(n,)``. A bundle gets -1 only if all of its labels are -1. The lowest label
+        wins a tie.
         """
         result = np.full(self.first.size, -1, dtype=np.int64)
         known = np.flatnonzero(labels >= 0)
         count = int(labels.max(initial=0)) + 1
         pair, members = np.unique(self.of[known] * count + labels[known], return_counts=True)
-        # The last of several writes to one place wins: the most members, the lowest label.
+        # The last of several writes to one place wins, so the order ends with the most members
+        # and, among equals, the lowest label.
         order = np.lexsort((-pair, members))
         bundle, label = np.divmod(pair[order], count)
         result[bundle] = label
@@ -68,11 +71,11 @@ def find_documents(
     order: BoolArray,
     part: BoolArray,
 ) -> IntArray:
-    """Return the document ``(n,)`` of each node, numbered from 0; -1 for a node of none.
+    """Return the document ``(n,)`` of each node, numbered from 0, or -1.
 
-    ``passage`` ``(n,)`` marks passages. ``ends`` are the two nodes of each of ``(m,)``
-    relationships; ``order`` and ``part`` ``(m,)`` say which are of the order of passages, and which
-    connect a passage with its document. A node alone is no document.
+    ``passage`` ``(n,)`` marks passages. ``ends`` are the two nodes of each relationship, two arrays
+    ``(m,)``. ``order`` ``(m,)`` marks the links from passage to passage, and ``part`` ``(m,)`` the
+    links between a passage and its document. A single node is not a document.
     """
     tied = order | part
     edges = Edges(passage.size, ends[0][tied], ends[1][tied], np.ones(np.count_nonzero(tied)))
@@ -86,8 +89,8 @@ def find_documents(
 def is_order(passage: BoolArray, ends: tuple[IntArray, IntArray]) -> bool:
     """Return whether relationships between ``ends``, two arrays ``(k,)``, put passages in order.
 
-    All are between passages, and each passage has at most one before it and one after it. Unlike
-    the order, likeness of passages branches.
+    They do if all of them connect passages, and each passage has at most one before it and one
+    after it. Relationships between similar passages, in contrast, branch.
     """
     source, target = ends
     distinct = np.unique(source * passage.size + target)
@@ -109,20 +112,20 @@ def bundle_documents(
     tokens: IntArray,
     limits: Limits,
 ) -> Bundles:
-    """Return bundles: each document is one, or as few consecutive runs of passages as fit.
+    """Return one bundle per document, or as few consecutive runs of its passages as fit.
 
-    ``document`` and ``tokens`` are ``(n,)``; the relationships ``ends`` and ``order`` ``(m,)`` are
-    those of :func:`find_documents`. A node of no document, or one over the limit of tokens, is a
-    bundle of its own.
+    ``document`` and ``tokens`` are ``(n,)``; ``ends`` and ``order`` ``(m,)`` are as in
+    :func:`find_documents`. A node without a document, or over the token limit, is a bundle of its
+    own.
     """
     count = document.size
     own = np.flatnonzero(document >= 0)
-    place = _places(count, ends, order)
+    place = _count_predecessors(count, ends, order)
     own = own[np.lexsort((own, place[own], document[own]))]
     giant = np.zeros(own.size, dtype=np.bool_)
     if limits.max_tokens is not None:
         giant = tokens[own] > limits.max_tokens
-    # A shelf of boxes ends with a document, and before and after what is too large by itself.
+    # Each document starts a new shelf of boxes, and a passage over the limit has its own shelf.
     breaks = np.diff(document[own], prepend=-1) != 0
     breaks |= giant | np.append(False, giant[:-1])
     shelf = np.cumsum(breaks)
@@ -147,10 +150,10 @@ def weigh_relationships(
 ) -> FloatArray:
     """Return weights ``(m,)`` by the kind of each relationship.
 
-    A mention counts by the inverse document frequency of its entity: one that a single document
-    mentions counts in full, one that all of many mention nearly nothing. A relationship between
-    entities counts by the one of them that more documents mention. The order of passages, and what
-    connects a document with them, binds as strongly as ``CONTINUED``. All others keep their
+    A mention counts by the inverse document frequency of its entity. It counts in full if a single
+    document mentions the entity, and nearly nothing if all of many documents do. A relationship
+    between entities counts by the entity that more documents mention. Links from passage to
+    passage, and between a passage and its document, weigh ``CONTINUED``. All others keep their
     ``weight`` ``(m,)``.
     """
     source, target = ends
@@ -165,16 +168,16 @@ def entity_rarity(
 ) -> FloatArray:
     """Return the inverse document frequency ``(n,)`` of each node, above 0 and up to 1.
 
-    It is 1 for what no passage mentions, and for passages. A passage without a document counts as
-    one.
+    It is 1 for passages and for nodes that no passage mentions. A passage without a document counts
+    as a document.
     """
     count = passage.size
-    home, entity = _mentions(ends, mention, passage)
+    home, entity = _find_mentions(ends, mention, passage)
     document = np.where(bundles.document >= 0, bundles.document, count + np.arange(count))
     pairs = np.unique(entity * (2 * count) + document[home])
     held = np.bincount(pairs // (2 * count), minlength=count)
     documents = np.unique(document[passage]).size
-    # One more than there are, so that what all mention stays tied to something.
+    # The + 1 keeps rarity above 0, so an entity that all documents mention stays connected.
     rarity: FloatArray = 1.0 - np.log(np.maximum(held, 1)) / np.log(documents + 1)
     return rarity
 
@@ -187,13 +190,13 @@ def liken_bundles(
     mention: BoolArray,
     passage: BoolArray,
 ) -> tuple[FloatArray, Edges]:
-    """Return the weights ``(m,)`` without what likeness gets, and edges of the documents alike.
+    """Move weight from mentions to similar documents; return weights ``(m,)`` and new edges.
 
-    ``weight`` ``(m,)`` are those of :func:`weigh_relationships`. The edges are between the first
-    nodes of bundles. All weights together stay the same. Where no documents are alike, mentions
-    keep theirs.
+    ``weight`` ``(m,)`` comes from :func:`weigh_relationships`. The new edges connect the first
+    nodes of similar bundles. The sum of all weights stays the same. If no documents are alike,
+    mentions keep their weight, and there are no new edges.
     """
-    home, entity = _mentions(ends, mention, passage)
+    home, entity = _find_mentions(ends, mention, passage)
     rarity = entity_rarity(bundles, ends, mention, passage)
     alike = find_alike(bundles.of[home], entity, rarity)
     likeness, mentioned = float(alike.cosine.sum()), float(weight[mention].sum())
@@ -208,8 +211,9 @@ def liken_bundles(
 def share_together(document: IntArray, passage: BoolArray, labels: IntArray) -> float | None:
     """Return the share of passages in the same part as most passages of their document.
 
-    All arrays are ``(n,)``: the ``document`` of each node or -1, which are passages, and the parts.
-    Passages without a document do not count. None if there are no others.
+    All arrays are ``(n,)``. ``document`` is -1 for a node without one, ``passage`` marks passages,
+    and ``labels`` are the parts. Passages without a document do not count. None if there are no
+    other passages.
     """
     own = np.flatnonzero(passage & (document >= 0))
     if not own.size:
@@ -221,10 +225,10 @@ def share_together(document: IntArray, passage: BoolArray, labels: IntArray) -> 
     return float(most.sum() / own.size)
 
 
-def _mentions(
+def _find_mentions(
     ends: tuple[IntArray, IntArray], mention: BoolArray, passage: BoolArray
 ) -> tuple[IntArray, IntArray]:
-    """Return the passage and the entity of each mention, whichever way it points."""
+    """Return the passage and the entity of each mention, in either direction."""
     source, target = ends[0][mention], ends[1][mention]
     backward = passage[source] & ~passage[target]
     entity = np.where(backward, target, source)
@@ -233,10 +237,11 @@ def _mentions(
     return home[kept], entity[kept]
 
 
-def _places(count: int, ends: tuple[IntArray, IntArray], order: BoolArray) -> IntArray:
+def _count_predecessors(count: int, ends: tuple[IntArray, IntArray], order: BoolArray) -> IntArray:
     """Return how many passages come before each of ``count`` nodes, ``(n,)``.
 
-    Each step doubles the way that is known, so a ring of passages ends it as well.
+    Each step doubles the known distance. The number of steps is fixed, so a ring of passages cannot
+    loop forever.
     """
     before = np.full(count, -1, dtype=np.int64)
     source, target = ends[0][order], ends[1][order]

@@ -1,4 +1,4 @@
-"""Takes partitions apart where nothing connects their pieces."""
+"""Separates the pieces of partitions that no relationship connects."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pgs_neo4j.graph.csr import BoolArray, Edges, IntArray, dense
 from pgs_neo4j.graph.merge import merge
 
 ROUNDS = 8
-"""Times that partitions are taken apart and some of them put together again; two are usual."""
+"""Most rounds of taking partitions apart and putting some together again; two are usual."""
 
 
 def connect(
@@ -23,23 +23,23 @@ def connect(
 
     ``labels``, ``tokens``, and ``nodes`` (the nodes that each entry stands for) are ``(n,)``, and
     so is the result. Each piece of a part becomes a part of its own if it is large enough. A small
-    one joins the neighbor that it belongs to most, as in :func:`merge`. A part stays in pieces if
-    otherwise one of them would be too small for a partition, and no neighbor has room for it, as
-    for thousands of leaves around a full hub. What is in a component of the graph that is too small
-    itself stays small, for a pool.
+    piece joins the neighbor that it belongs to most, as in :func:`merge`. A part stays in pieces if
+    one of them would be too small for a partition, and no neighbor has room for it. Thousands of
+    leaves around a full hub are an example. If a component of the graph is itself too small, it
+    stays small and is left for a pool.
     """
     parts = dense(labels)
     pieces = components(edges, parts)
     if int(pieces.max(initial=-1)) == int(parts.max(initial=-1)):
         return parts
-    # What is small by itself, or within a component of the graph that is, was never placed.
-    former = _small(parts, tokens, limits, nodes)
-    former |= _small(components(edges, np.zeros_like(parts)), tokens, limits, nodes)
+    # A part that was already small, or lies in a small component, cannot get lost by separation.
+    former = _flag_small(parts, tokens, limits, nodes)
+    former |= _flag_small(components(edges, np.zeros_like(parts)), tokens, limits, nodes)
     held = np.zeros(int(parts.max()) + 1, dtype=np.bool_)
     for _ in range(ROUNDS):
         apart = dense(np.where(held[parts], parts, held.size + pieces))
         placed = merge(edges, apart, tokens, limits, nodes)
-        lost = parts[_small(placed, tokens, limits, nodes) & ~former]
+        lost = parts[_flag_small(placed, tokens, limits, nodes) & ~former]
         if not lost.size:
             return placed
         held[lost] = True
@@ -47,7 +47,7 @@ def connect(
 
 
 def count_pieces(edges: Edges, labels: IntArray) -> IntArray:
-    """Return how many connected pieces each part has, ``(k,)``, of labels ``0 .. k-1`` ``(n,)``."""
+    """Return how many connected pieces each part ``(k,)`` has; ``labels`` ``(n,)`` are from 0."""
     pieces = components(edges, labels)
     part = np.zeros(int(pieces.max(initial=-1)) + 1, dtype=np.int64)
     part[pieces] = labels
@@ -57,8 +57,8 @@ def count_pieces(edges: Edges, labels: IntArray) -> IntArray:
 def components(edges: Edges, labels: IntArray) -> IntArray:
     """Return labels ``0 .. c-1`` ``(n,)`` of the connected pieces of parts ``(n,)``.
 
-    A relationship of any weight connects. Each round halves the way to the lowest node of a piece,
-    so there are about log n of them.
+    A relationship of any weight connects. Each round halves the distance to the lowest node of a
+    piece, so about log n rounds are enough.
     """
     inside = labels[edges.source] == labels[edges.target]
     source, target = edges.source[inside], edges.target[inside]
@@ -76,7 +76,9 @@ def components(edges: Edges, labels: IntArray) -> IntArray:
     return dense(root)
 
 
-def _small(parts: IntArray, tokens: IntArray, limits: Limits, nodes: IntArray | None) -> BoolArray:
+def _flag_small(
+    parts: IntArray, tokens: IntArray, limits: Limits, nodes: IntArray | None
+) -> BoolArray:
     """Return whether each node ``(n,)`` is in a part that is too small."""
     sizes = sizes_of(parts, tokens, nodes)
     small: BoolArray = limits.small(sizes.nodes, sizes.tokens)[parts]

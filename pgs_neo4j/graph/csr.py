@@ -26,7 +26,7 @@ FLOAT_BITS = 53
 class Edges:
     """Undirected edges ``(m,)`` without self-loops; parallel edges stay and add up.
 
-    Made by :func:`undirected`. ``self_loops`` is how many were left out.
+    Create them with :func:`undirected`. ``self_loops`` counts the self-loops that were left out.
     """
 
     node_count: int
@@ -71,7 +71,7 @@ def undirected(
     ``source`` and ``target`` are converted to int64, ``weight`` to float64. Without ``weight``
     each edge weighs 1.
     Raises ValueError when the arrays differ in length, an index is out of range, or a weight is
-    negative, NaN, infinite, or too large to be summed. Callers clean those first.
+    negative, NaN, infinite, or too large to be summed. Callers clean such weights first.
     """
     source = np.asarray(source, dtype=np.int64)
     target = np.asarray(target, dtype=np.int64)
@@ -85,11 +85,11 @@ def undirected(
     self_loops = int(np.count_nonzero(loops))
     if self_loops:
         source, target, weight = source[~loops], target[~loops], weight[~loops]
-    return Edges(node_count, source, target, _exact(weight), self_loops)
+    return Edges(node_count, source, target, _round_weights(weight), self_loops)
 
 
 def join(edges: Edges, others: Edges) -> Edges:
-    """Return the edges of two graphs with the same nodes as those of one graph."""
+    """Join the edges of two graphs with the same nodes into one graph."""
     return undirected(
         edges.node_count,
         np.concatenate((edges.source, others.source)),
@@ -98,10 +98,10 @@ def join(edges: Edges, others: Edges) -> Edges:
     )
 
 
-def _exact(weight: FloatArray) -> FloatArray:
-    """Return weights ``(m,)`` as multiples of one power of two.
+def _round_weights(weight: FloatArray) -> FloatArray:
+    """Round weights ``(m,)`` to multiples of one power of two, so that sums are exact.
 
-    Twice their sum is then exact.
+    Even twice their sum is then exact. Raises ValueError for weights that cannot be summed.
     """
     if not weight.size:
         return weight
@@ -136,9 +136,9 @@ def between(edges: Edges, labels: IntArray) -> Edges:
 
 
 def contracted(edges: Edges, labels: IntArray) -> Edges:
-    """Return the edges between labels ``(n,)``, with parallel ones summed.
+    """Return the edges between labels ``(n,)``, with parallel edges summed.
 
-    Each runs from the lower label to the higher; they ascend by both.
+    Each edge runs from the lower label to the higher. Edges are in order of both.
     """
     cross = between(edges, labels)
     count = cross.node_count
@@ -150,7 +150,7 @@ def contracted(edges: Edges, labels: IntArray) -> Edges:
 
 
 def counted(edges: Edges) -> Edges:
-    """Return the edges; where all weights are zero, each weighs 1."""
+    """Return the edges, with all weights set to 1 if all are zero."""
     if edges.weight.any():
         return edges
     return replace(edges, weight=np.ones(edges.weight.size))
@@ -177,7 +177,7 @@ def totals(labels: IntArray, values: NDArray[Any], count: int = 0) -> FloatArray
 
     The result has at least ``count`` entries. ``labels`` ``(n,)`` count from 0.
     """
-    # without the cast numpy returns integers for empty arrays
+    # Without the cast, numpy returns integers for empty arrays.
     return np.bincount(labels, values, count).astype(np.float64, copy=False)
 
 
@@ -195,7 +195,8 @@ def summed_rows(owner: IntArray, neighbor: IntArray, weight: FloatArray, count: 
     Entries of the same owner and neighbor are summed.
     """
     key = owner * count + neighbor
-    # equal keys are summed, so their order does not matter; the default sort uses SIMD
+    # Equal keys are summed, so their order does not matter. The default sort is not stable, but
+    # it uses SIMD.
     order = np.argsort(key)
     first, total = sum_runs(key[order], weight[order])
     entry = order[first]
@@ -213,7 +214,7 @@ def starts(owner: IntArray, count: int) -> IntArray:
 
 
 def sum_runs(key: IntArray, weight: FloatArray) -> tuple[IntArray, FloatArray]:
-    """Return the first position and the weight of each equal run.
+    """Return the first position and the total weight of each run of equal keys.
 
     ``key`` and ``weight`` are ``(p,)``; both results are ``(r,)``, one entry per run.
     """
@@ -222,7 +223,7 @@ def sum_runs(key: IntArray, weight: FloatArray) -> tuple[IntArray, FloatArray]:
 
 
 def run_sums(values: IntArray, run: IntArray) -> IntArray:
-    """Return cumulative sums of ``values`` within each equal run.
+    """Return cumulative sums of ``values`` within each run of equal numbers in ``run``.
 
     ``values``, ``run``, and the result are ``(p,)``.
     """
@@ -263,7 +264,7 @@ def dense(labels: IntArray) -> IntArray:
         labels = np.unique(labels, return_inverse=True)[1].reshape(-1)
         low, high = 0, int(labels.max())
     first = np.full(high - low + 1, -1, dtype=np.int64)
-    # the last of several writes to one place wins, so write from the end
+    # The last of several writes to one place wins, so write from the end.
     first[labels[::-1] - low] = np.arange(labels.size - 1, -1, -1)
     used = np.flatnonzero(first >= 0)
     rank = first
@@ -285,16 +286,17 @@ def mixed(values: IntArray, salt: int) -> NDArray[np.uint64]:
 
 
 def first_best(score: FloatArray, place: IntArray, count: int) -> tuple[IntArray, FloatArray]:
-    """Return the first greatest score of each place, ``(count,)``.
+    """Return the position and the value of each place's greatest score, both ``(count,)``.
 
-    The results are its position and value. ``score`` and ``place`` are ``(p,)``; ``place`` ascends.
-    A place without a score gets position 0 and minus infinity.
+    ``score`` and ``place`` are ``(p,)``; ``place`` ascends. The first of equal scores wins. A place
+    without a score gets position 0 and minus infinity.
     """
     best = np.zeros(count, dtype=np.int64)
     top = np.full(count, -np.inf)
     first = run_starts(place)
     if first.size:
         top[place[first]] = np.maximum.reduceat(score, first)
+        # The last of several writes to one place wins, so write the first hit last.
         hit = np.flatnonzero(score == top[place])[::-1]
         best[place[hit]] = hit
     return best, top

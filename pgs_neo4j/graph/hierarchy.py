@@ -1,6 +1,6 @@
 """Levels above the partitions, for routing a question from the top down.
 
-Level 0 are the partitions. Each level groups the units of the one below, so all are nested.
+Level 0 holds the partitions. Each level groups the units of the level below, so levels are nested.
 """
 
 from __future__ import annotations
@@ -24,19 +24,19 @@ from pgs_neo4j.graph.csr import (
 from pgs_neo4j.graph.recluster import recluster
 
 ROOTS = 12
-"""As many units as can be compared side by side; no level is made above so few."""
+"""Units that can be compared side by side. A level with no more units gets no level above it."""
 
 SHRINK = 0.8
-"""A level with a larger share of the units below it is nearly a copy, and is not made."""
+"""A level with more than this share of the units below is nearly a copy, and is not made."""
 
 GOAL = 0.25
-"""Share of the units below that a level aims at: four to look into beneath each."""
+"""Share of the units below that a level aims for: each unit then has about four beneath it."""
 
 TRIES = 8
-"""Resolutions tried per level. Each halves, on a log scale, the range left to look in."""
+"""Resolutions tried per level. Each try halves the remaining range on a log scale."""
 
 NEAR = 0.1
-"""A level whose size is off the goal by no more than this share is taken at once."""
+"""A level whose size is within this share of the goal is taken at once."""
 
 
 def hierarchy(edges: Edges, labels: IntArray, community: IntArray) -> list[IntArray]:
@@ -50,25 +50,25 @@ def hierarchy(edges: Edges, labels: IntArray, community: IntArray) -> list[IntAr
     few enough. Ties go to the community with the lower first node. Further levels are modularity
     communities of the contracted graph at a falling resolution. They end when ``ROOTS`` units are
     left, or when no resolution gives fewer units but more than one. A unit without edges stays
-    alone. Edges whose weights are all zero count one.
+    alone. If all weights are zero, each edge weighs 1.
     """
     edges = counted(edges)
     levels: list[IntArray] = []
     quotient = contracted(edges, labels)
     strength = totals(labels, strengths(edges))
     step: IntArray | None
-    step, ceiling = _origins(labels, dense(community)), math.inf
-    if not _worthwhile(step):
-        step, ceiling = _coarser(quotient, strength, ceiling)
+    step, ceiling = _find_origins(labels, dense(community)), math.inf
+    if not _is_worthwhile(step):
+        step, ceiling = _find_coarser_level(quotient, strength, ceiling)
     while quotient.node_count > ROOTS and step is not None:
         levels.append(step)
         quotient, strength = contracted(quotient, step), totals(step, strength)
-        step, ceiling = _coarser(quotient, strength, ceiling)
+        step, ceiling = _find_coarser_level(quotient, strength, ceiling)
     return levels
 
 
-def _origins(labels: IntArray, community: IntArray) -> IntArray:
-    """Return the community ``(k,)`` most nodes of each partition came from.
+def _find_origins(labels: IntArray, community: IntArray) -> IntArray:
+    """Return the community ``(k,)`` that most nodes of each partition came from.
 
     ``labels`` and ``community`` are ``(n,)``; results are numbered by the lowest partition.
     """
@@ -81,22 +81,22 @@ def _origins(labels: IntArray, community: IntArray) -> IntArray:
     return dense(origin[best])
 
 
-def _worthwhile(step: IntArray) -> bool:
-    """Return whether a level offers a choice and is no near copy."""
+def _is_worthwhile(step: IntArray) -> bool:
+    """Return whether a level has several units and is not nearly a copy of the level below."""
     units = int(step.max(initial=0)) + 1
     return 1 < units <= SHRINK * step.size
 
 
-def _coarser(
+def _find_coarser_level(
     quotient: Edges, strength: FloatArray, ceiling: float
 ) -> tuple[IntArray | None, float]:
     """Return the next level and its resolution; None if no level qualifies.
 
-    The resolution is below ``ceiling``. Of the levels tried, the one nearest in size to the goal
-    wins. At the highest resolution that could matter no two units join; at the lowest each unit
-    with an edge joins another.
+    The resolution is below ``ceiling``. Of the levels tried, the level nearest to the goal in size
+    wins. The search runs between two bounds. At the highest resolution, no two units join. At the
+    lowest, each unit with an edge joins another.
     """
-    reach = _reach(quotient, strength)
+    reach = _find_joining_resolutions(quotient, strength)
     reach = reach[reach > 0]
     best: IntArray | None = None
     at, nearest = ceiling, math.inf
@@ -110,7 +110,7 @@ def _coarser(
         step = recluster(quotient, np.zeros_like(strength, dtype=np.int64), resolution, strength)
         units = int(step.max()) + 1
         away = abs(math.log(units / goal))
-        if _worthwhile(step) and away < nearest:
+        if _is_worthwhile(step) and away < nearest:
             best, at, nearest = step, resolution, away
         if nearest <= NEAR:
             break
@@ -118,7 +118,7 @@ def _coarser(
     return best, at
 
 
-def _reach(quotient: Edges, strength: FloatArray) -> FloatArray:
+def _find_joining_resolutions(quotient: Edges, strength: FloatArray) -> FloatArray:
     """Return the resolution ``(k,)`` below which each unit gains by joining.
 
     It is the largest w 2m / k k' over the unit's neighbors.

@@ -1,4 +1,4 @@
-"""Places for the nodes of a small graph in a plane, so that neighbors are near.
+"""Places the nodes of a small graph in a plane, so that neighbors are near each other.
 
 Fruchterman, Reingold, "Graph Drawing by Force-Directed Placement", Software: Practice and
 Experience 1991. Gravity toward the center keeps components together.
@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 MOST_PLACED = 2000
-"""Nodes that forces move; more take seconds, and stay on the spiral they start from."""
+"""Most nodes that forces move. More would take seconds, so they stay on the starting spiral."""
 ROUNDS = 150
 GRAVITY = 0.12
 GOLDEN_ANGLE = math.pi * (3.0 - math.sqrt(5.0))
@@ -24,7 +24,7 @@ def lay_out(
     """Return places ``(count, 2)`` from 0 to 1; the same input gives the same places.
 
     ``pairs`` ``(m, 2)`` are neighbors, once each, and ``weights`` ``(m,)`` say how close they
-    should be. Nodes start on a spiral in their order, so the first ones tend to the center.
+    should be. Nodes start on a spiral in their order, so the first nodes stay near the center.
     """
     places = _spiral(count)
     if 1 < count <= MOST_PLACED and len(pairs):
@@ -32,7 +32,7 @@ def lay_out(
         strength = np.sqrt(weights / weights.max())
         pull[pairs[:, 0], pairs[:, 1]] = strength
         pull[pairs[:, 1], pairs[:, 0]] = strength
-        places = _settle(places, pull)
+        places = _apply_forces(places, pull)
     return _to_unit(places)
 
 
@@ -45,8 +45,10 @@ def _spiral(count: int) -> NDArray[np.float32]:
     return places.astype(np.float32)
 
 
-def _settle(places: NDArray[np.float32], pull: NDArray[np.float32]) -> NDArray[np.float32]:
-    ideal = math.sqrt(math.pi / len(places))  # so that they fill a disk of radius 1
+def _apply_forces(places: NDArray[np.float32], pull: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Return places after forces push all nodes apart and pull neighbors together."""
+    # At this distance from each other, the nodes fill a disk of radius 1.
+    ideal = math.sqrt(math.pi / len(places))
     pull = pull / np.float32(ideal)
     for round_ in range(ROUNDS):
         squares = (places**2).sum(axis=1)
@@ -63,7 +65,7 @@ def _settle(places: NDArray[np.float32], pull: NDArray[np.float32]) -> NDArray[n
 
 
 def _to_unit(places: NDArray[np.float32]) -> NDArray[np.float64]:
-    """Return places moved and scaled by one factor, so that they fit between 0 and 1."""
+    """Return places moved and scaled to fit between 0 and 1, with one factor for both axes."""
     if not len(places):
         return np.zeros((0, 2))
     exact = places.astype(np.float64)

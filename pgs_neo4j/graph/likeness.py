@@ -1,9 +1,8 @@
-"""Connects documents that are about the same, by the entities that both mention.
+"""Connects documents about the same things, by the entities that both mention.
 
-Where entities are the only way from one document to another, a community has few documents and
-many entities: there are more of them, and relationships of their own hold them together. What
-reads such a community to read documents reads mostly entities. So documents are also connected
-directly.
+If entities are the only links between documents, a community has few documents and many entities.
+There are more entities, and their own relationships hold them together. A reader who wants the
+documents of such a community reads mostly entities. So documents are also connected directly.
 """
 
 from __future__ import annotations
@@ -24,19 +23,20 @@ from pgs_neo4j.graph.csr import (
 )
 
 LIKEST = 10
-"""Documents to which each one is connected. On pages of Python's manual, the partitions that are
-read hold as much of the text that a question needs with 8 to 15, and less with 5."""
+"""Most similar documents to which each document is connected. On pages of Python's manual, any
+number from 8 to 15 works equally well: the partitions read hold as much of the text that a question
+needs. With 5 they hold less."""
 MOST_PAIRS = 5_000
-"""Documents to which each one is compared, counted once per entity that both mention. Rare entities
-come first, so large collections are compared by those alone, in a time that grows with their size.
-"""
+"""Documents with which each document is compared, counted once per shared entity. Rare entities
+come first. Large collections are compared by rare entities alone, so time grows with their size
+and not with its square."""
 BLOCK = 500_000
-"""Pairs that are compared at once, about 50 MB."""
+"""Pairs that are compared at once; they take about 50 MB."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Likeness:
-    """Pairs of documents that are alike: ``source``, ``target``, and their ``cosine``, ``(p,)``."""
+    """Pairs of similar documents, and the cosine of each pair; all arrays are ``(p,)``."""
 
     source: IntArray
     target: IntArray
@@ -45,7 +45,7 @@ class Likeness:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Mentions:
-    """Entities that documents mention, as vectors of unit length; three arrays ``(k,)``."""
+    """Documents as unit vectors over the entities they mention; all arrays are ``(k,)``."""
 
     document: IntArray
     entity: IntArray
@@ -53,35 +53,37 @@ class _Mentions:
 
 
 def find_alike(document: IntArray, entity: IntArray, rarity: FloatArray) -> Likeness:
-    """Return the ``LIKEST`` documents that are most like each, by what they mention.
+    """Return up to ``LIKEST`` most similar documents for each document.
 
-    ``document`` and ``entity`` ``(m,)`` are those of each mention; both count from 0. ``rarity``
-    ``(e,)`` is the inverse document frequency of each entity. A document is the vector of its
-    entities, each with the logarithm of its mentions times its rarity; likeness is the cosine.
-    Documents that share no entity are not alike. Ties go to the lower document.
+    ``document`` and ``entity`` ``(m,)`` are the two sides of each mention; both count from 0.
+    ``rarity`` ``(e,)`` is the inverse document frequency of each entity. A document becomes a
+    vector with one value per entity: the logarithm of its mentions, times its rarity. Likeness is
+    the cosine of two vectors. Documents that share no entity are not alike. Ties go to the lower
+    document.
     """
-    whole = _vectors(document, entity, rarity)
+    whole = _make_vectors(document, entity, rarity)
     held = np.bincount(whole.entity, minlength=rarity.size)
+    # An entity of a single document counts in its vector's length, but leads to no other document.
     shared = held[whole.entity] > 1
     known = _Mentions(whole.document[shared], whole.entity[shared], whole.value[shared])
     order = np.lexsort((known.entity, held[known.entity], known.document))
     pairs = run_sums(held[known.entity[order]], known.document[order])
-    asked = order[pairs <= MOST_PAIRS]
-    if not asked.size:
+    chosen = order[pairs <= MOST_PAIRS]
+    if not chosen.size:
         nothing = np.empty(0, dtype=np.int64)
         return Likeness(nothing, nothing, np.empty(0))
     by_entity = np.argsort(known.entity, kind="stable")
     start = starts(known.entity[by_entity], rarity.size)
     found = [
-        _compare(known, asked[block], by_entity, start)
-        for block in _blocks(known.document[asked], held[known.entity[asked]])
+        _compare(known, chosen[block], by_entity, start)
+        for block in _split_blocks(known.document[chosen], held[known.entity[chosen]])
     ]
     sources, targets, cosines = zip(*found, strict=True)
     return Likeness(np.concatenate(sources), np.concatenate(targets), np.concatenate(cosines))
 
 
-def _vectors(document: IntArray, entity: IntArray, rarity: FloatArray) -> _Mentions:
-    """Return each entity of each document once."""
+def _make_vectors(document: IntArray, entity: IntArray, rarity: FloatArray) -> _Mentions:
+    """Return the unit vectors of documents, with each entity of a document once."""
     key = np.sort(document * max(rarity.size, 1) + entity)
     first, times = sum_runs(key, np.ones(key.size))
     owner, named = np.divmod(key[first], max(rarity.size, 1))
@@ -90,7 +92,7 @@ def _vectors(document: IntArray, entity: IntArray, rarity: FloatArray) -> _Menti
     return _Mentions(owner, named, value / np.where(length > 0, length, 1.0))
 
 
-def _blocks(document: IntArray, pairs: IntArray) -> list[slice]:
+def _split_blocks(document: IntArray, pairs: IntArray) -> list[slice]:
     """Return slices of whole documents with about ``BLOCK`` pairs each.
 
     ``document`` ``(k,)`` ascends.
@@ -102,11 +104,11 @@ def _blocks(document: IntArray, pairs: IntArray) -> list[slice]:
 
 
 def _compare(
-    known: _Mentions, asked: IntArray, by_entity: IntArray, start: IntArray
+    known: _Mentions, chosen: IntArray, by_entity: IntArray, start: IntArray
 ) -> tuple[IntArray, IntArray, FloatArray]:
-    """Return the likest documents of those whose mentions are ``asked``, with their cosines."""
-    place, owner = entries(start, known.entity[asked])
-    one, other = asked[owner], by_entity[place]
+    """Return the documents of ``chosen`` mentions, the documents most like them, and cosines."""
+    place, owner = entries(start, known.entity[chosen])
+    one, other = chosen[owner], by_entity[place]
     apart = known.document[one] != known.document[other]
     one, other = one[apart], other[apart]
     count = int(known.document.max(initial=0)) + 1

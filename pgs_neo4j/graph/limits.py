@@ -21,9 +21,9 @@ __all__ = ["Limited", "Limits", "apply_limits", "largest_first", "renumbered", "
 class Limited:
     """A partitioning within limits, and how it was reached.
 
-    ``labels`` ``(n,)`` count from 0, largest partition first, ties by the lowest node; ``pool``
-    ``(k,)`` flags the partitions of nodes that no edge could place. ``split`` counts the
-    communities that were divided, ``merged`` the parts that were joined to another. ``unpooled``
+    ``labels`` ``(n,)`` count from 0, largest partition first, ties by the lowest node. ``pool``
+    ``(k,)`` flags pools: partitions of nodes that no edge could place. ``split`` counts the
+    communities that were divided, and ``merged`` the parts that joined another. ``unpooled``
     ``(n,)`` are the labels before pooling.
     """
 
@@ -62,15 +62,15 @@ def apply_limits(
     little (:meth:`Limits.stands`). Every partition reaches the minimum of nodes or half of the
     tokens. Exceptions are pools, and a graph that is smaller than the minimum and becomes one
     partition. A partition other than a pool is connected, unless a piece of it would be too small,
-    and no neighbor has room for it (:func:`pgs_neo4j.graph.connected.connect`). Edges whose weights
-    are all zero count one each. ``pool_order`` ``(n,)`` ranks the nodes for dividing a pool that is
+    and no neighbor has room for it (:func:`pgs_neo4j.graph.connected.connect`). If all weights are
+    zero, each edge weighs 1. ``pool_order`` ``(n,)`` ranks the nodes for dividing a pool that is
     too large. Without ``refined``, no single node moves, and communities that fit stay as they are,
-    also in pieces. ``nodes`` ``(n,)`` is how many nodes of the graph each one stands for, if some
-    are bundles that stay together; each is one otherwise. The result depends neither on the order
-    of edges nor on the numbers of labels. Raises ValueError when the arrays do not have one entry
-    per node, or tokens are negative.
+    even in pieces. ``nodes`` ``(n,)`` counts the nodes that each entry stands for, if some entries
+    are bundles that stay together. By default, each entry is one node. The result depends neither
+    on the order of edges nor on the numbers of labels. Raises ValueError when the arrays do not
+    have one entry per node, or tokens are negative.
     """
-    _check(edges.node_count, labels, tokens)
+    _check_arrays(edges.node_count, labels, tokens)
     communities = dense(labels)
     if not communities.size:
         return Limited(communities, np.zeros(0, dtype=np.bool_), 0, 0, communities)
@@ -80,7 +80,7 @@ def apply_limits(
     if count < limits.min_nodes and _all_fit(whole, tokens, limits, nodes):
         lone = np.array([not edges.source.size])
         return Limited(whole, lone, 0, int(communities.max()), whole)
-    limited = _divided(edges, communities, tokens, limits, nodes, refined=refined)
+    limited = _fit_communities(edges, communities, tokens, limits, nodes, refined=refined)
     return repool(limited, tokens, limits, pool_order, nodes)
 
 
@@ -94,9 +94,9 @@ def repool(
     """Return the same partitioning with pools formed in another node order.
 
     ``tokens``, ``pool_order``, and ``nodes`` are ``(n,)``, as for :func:`apply_limits`. The same
-    nodes stay pooled. So callers can look at ``limited.pool`` first. They need an order
-    (:func:`pgs_neo4j.graph.pool.similarity_order`) only if there is more than one pool, and only of
-    the pooled nodes.
+    nodes stay pooled, so callers can look at ``limited.pool`` first. They need an order
+    (:func:`pgs_neo4j.graph.pool.similarity_order`) only if there is more than one pool, and only
+    for the pooled nodes.
     """
     pooled = pool(limited.unpooled, tokens, limits, pool_order, nodes)
     labels = largest_first(pooled.labels, nodes)
@@ -116,14 +116,14 @@ def renumbered(limited: Limited, numbers: IntArray) -> Limited:
 
 
 def spread(limited: Limited, of: IntArray) -> Limited:
-    """Return a partitioning of bundles as one of nodes; ``of`` ``(n,)`` is each node's bundle."""
+    """Turn a partitioning of bundles into one of nodes; ``of`` ``(n,)`` is each node's bundle."""
     return replace(limited, labels=limited.labels[of], unpooled=limited.unpooled[of])
 
 
 def largest_first(labels: IntArray, nodes: IntArray | None = None) -> IntArray:
     """Return labels ``(n,)`` renumbered ``0 .. k-1`` by falling size.
 
-    Each entry counts as many nodes as ``nodes`` ``(n,)`` says. Ties go to the lowest entry.
+    ``nodes`` ``(n,)`` counts the nodes of each entry, one by default. Ties go to the lowest entry.
     """
     parts = dense(labels)
     size = sizes_of(parts, np.zeros_like(parts), nodes).nodes
@@ -133,7 +133,7 @@ def largest_first(labels: IntArray, nodes: IntArray | None = None) -> IntArray:
     return ordered
 
 
-def _divided(
+def _fit_communities(
     edges: Edges,
     communities: IntArray,
     tokens: IntArray,
@@ -142,7 +142,7 @@ def _divided(
     *,
     refined: bool,
 ) -> Limited:
-    """Return communities ``(n,)`` within limits, without pools."""
+    """Divide, merge, and refine communities ``(n,)`` to fit the limits; form no pools."""
     divided = split(edges, communities, tokens, limits, nodes)
     merged = merge(edges, divided, tokens, limits, nodes)
     joined = join_siblings(edges, merged, tokens, limits, nodes)
@@ -160,8 +160,8 @@ def _divided(
     )
 
 
-def _check(node_count: int, labels: IntArray, tokens: IntArray) -> None:
-    """Refuse arrays that do not describe the same nodes."""
+def _check_arrays(node_count: int, labels: IntArray, tokens: IntArray) -> None:
+    """Raise ValueError if the arrays do not describe the same nodes, or tokens are negative."""
     if labels.shape != (node_count,) or tokens.shape != (node_count,):
         raise ValueError(f"labels and tokens must have one entry for each of {node_count} nodes")
     if tokens.size and tokens.min() < 0:

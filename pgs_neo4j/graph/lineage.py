@@ -1,4 +1,4 @@
-"""Matches the partitions of a new generation with those they continue.
+"""Matches the partitions of a new generation with the old partitions they continue.
 
 The result assigns partitions to partitions, at most one to one, with the largest total overlap.
 Matches are defined so narrowly that they form a forest. On a forest the best assignment is found
@@ -14,13 +14,13 @@ import numpy as np
 from pgs_neo4j.graph.csr import BoolArray, IntArray, first_best, run_starts
 
 HALF = 2
-"""A match needs one part in this many of the old partition or of the new one. Below half of
-both, most of what a name stood for is elsewhere, and most of what it stands for now is new."""
+"""A match shares at least one part in this many of the old or of the new partition. If it shared
+less than half of both, a name would lose most of its old nodes and stand mostly for new ones."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Forest:
-    """Partitions as nodes, each below the one it named.
+    """Partitions as nodes, each below the partition it named.
 
     Old partitions come first, then new ones. All arrays are ``(p,)``. ``parent`` is the node itself
     at a root, ``depth`` counts from 0 there, and ``overlap`` is the overlap with the parent.
@@ -37,16 +37,16 @@ def inherited(old: IntArray, new: IntArray, old_sizes: IntArray, new_sizes: IntA
 
     ``old`` and ``new`` ``(n,)`` are the labels, from 0, of the nodes in both generations;
     ``old_sizes`` and ``new_sizes`` ``(k,)`` count all nodes of each partition. Every partition
-    names the one on the other side that holds at least half of it, if one does. Of two exact
-    halves it names the lower label. Two partitions match if either names the other. Among all
+    names the partition on the other side that holds at least half of it, if there is one. Of two
+    exact halves it names the lower label. Two partitions match if either names the other. Among all
     assignments of each old partition to at most one new one, the sum of overlaps is the largest
     possible. Ties go to the match that a partition named itself, then to the lower label.
 
-    Why this is exact without a matrix: each partition names at most one. Where i names j and j
-    names k, i has at most the other half of j. The overlap of j with k is thus no less than that
-    of i with j. So around a circle of names all overlaps would be equal. Each partition would be
-    two exact halves, of which it named the lower, but labels cannot fall all the way around.
-    Except for pairs that name each other there are no circles: the matches are a forest.
+    Why this is exact without a matrix: each partition names at most one other. If i names j and j
+    names k, then i has at most the other half of j. The overlap of j with k is thus no less than
+    the overlap of i with j. So around a circle of names all overlaps would be equal. Each partition
+    would be two exact halves, and would name the lower, but labels cannot fall all the way around.
+    Except for pairs that name each other, there are no circles: the matches are a forest.
     Raises ValueError when labels differ in length, or a partition is smaller than its labels say.
     """
     for labels, sizes in ((old, old_sizes), (new, new_sizes)):
@@ -55,16 +55,16 @@ def inherited(old: IntArray, new: IntArray, old_sizes: IntArray, new_sizes: IntA
             raise ValueError("a partition has more common nodes than its size; check the sizes")
     if old.shape != new.shape:
         raise ValueError("old and new must hold one label each for the same nodes")
-    forest = _forest(old, new, old_sizes, new_sizes)
-    child = np.flatnonzero(_matched(forest))
+    forest = _build_forest(old, new, old_sizes, new_sizes)
+    child = np.flatnonzero(_choose_matches(forest))
     above = forest.parent[child]
     heirs: IntArray = np.full(new_sizes.size, -1, dtype=np.int64)
     heirs[np.maximum(child, above) - old_sizes.size] = np.minimum(child, above)
     return heirs
 
 
-def _forest(old: IntArray, new: IntArray, old_sizes: IntArray, new_sizes: IntArray) -> Forest:
-    """Return which partition named which; arguments as in :func:`inherited`."""
+def _build_forest(old: IntArray, new: IntArray, old_sizes: IntArray, new_sizes: IntArray) -> Forest:
+    """Return partitions below the partitions they name; arguments as in :func:`inherited`."""
     key = np.sort(old * new_sizes.size + new)
     first = run_starts(key)
     overlap = np.diff(np.append(first, key.size))
@@ -75,15 +75,15 @@ def _forest(old: IntArray, new: IntArray, old_sizes: IntArray, new_sizes: IntArr
     size = np.concatenate((old_sizes, new_sizes))
     for namer, named in ((left, right), (right, left)):
         half = np.flatnonzero(HALF * overlap >= size[namer])[::-1]
-        # the last of several writes to one place wins: from the end, so the lowest label
+        # The last of several writes to one place wins, so write the lowest label last.
         parent[namer[half]], weight[namer[half]] = named[half], overlap[half]
-    # of two that name each other the old one is the root
+    # Of two partitions that name each other, the old partition is the root.
     mutual = np.flatnonzero(parent[parent[: old_sizes.size]] == np.arange(old_sizes.size))
     parent[mutual] = mutual
-    return Forest(parent, weight, _depths(parent))
+    return Forest(parent, weight, _count_depths(parent))
 
 
-def _depths(parent: IntArray) -> IntArray:
+def _count_depths(parent: IntArray) -> IntArray:
     """Return steps ``(p,)`` from each node to its root, by doubling jumps."""
     depth: IntArray = (parent != np.arange(parent.size)).astype(np.int64)
     jump = parent
@@ -93,8 +93,8 @@ def _depths(parent: IntArray) -> IntArray:
     return depth
 
 
-def _matched(forest: Forest) -> BoolArray:
-    """Return which nodes ``(p,)`` to match with parents for maximum overlap.
+def _choose_matches(forest: Forest) -> BoolArray:
+    """Return which nodes ``(p,)`` to match with their parents for the largest total overlap.
 
     ``worth`` is the gain of a subtree whose root may be matched with one of its children. It is the
     best overlap with a child, minus the worth of that child.

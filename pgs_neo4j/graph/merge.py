@@ -24,7 +24,7 @@ from pgs_neo4j.graph.csr import (
 from pgs_neo4j.graph.pool import boxes
 
 TINY = float(np.finfo(np.float64).tiny)
-"""Replaces a total weight of zero; every strength is zero then."""
+"""Replaces a total weight of zero, to avoid a division by zero; every strength is then zero."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -49,25 +49,25 @@ def merge(
     """Return labels ``0 .. k-1`` after joining small communities to their neighbors.
 
     ``labels``, ``tokens``, and ``nodes`` (the nodes that each entry stands for) are ``(n,)``, and
-    so is the result. Smallest first, each joins the neighbor with the largest shared weight beyond
-    what chance expects, w - k k' / 2m. Ties go to the lower label. That costs the least modularity,
-    so a large neighbor does not attract everything. No join exceeds the maximum. Communities that
+    so is the result. Smallest first, each community joins the neighbor whose shared weight most
+    exceeds chance, w - k k' / 2m. This costs the least modularity, and a large neighbor does not
+    attract everything. Ties go to the lower label. No join exceeds the maximum. Communities that
     stay small have no neighbor with room.
     """
     parts = dense(labels)
     sizes = sizes_of(parts, tokens, nodes)
     strength = totals(parts, strengths(edges))
-    touching = _touching(edges, parts, limits.small(sizes.nodes, sizes.tokens))
+    touching = _select_touching(edges, parts, limits.small(sizes.nodes, sizes.tokens))
     merged = np.arange(sizes.nodes.size)
     while True:
-        small, target = _wishes(touching, sizes, strength, limits)
-        small, target = _accepted(small, target, sizes, limits)
+        small, target = _find_wishes(touching, sizes, strength, limits)
+        small, target = _accept_wishes(small, target, sizes, limits)
         if not small.size:
             return dense(merged[parts])
         step = np.arange(sizes.nodes.size)
         step[small] = target
         merged = step[merged]
-        sizes = Sizes(_joined(sizes.nodes, step), _joined(sizes.tokens, step))
+        sizes = Sizes(_sum_joined(sizes.nodes, step), _sum_joined(sizes.tokens, step))
         strength = totals(step, strength, step.size)
         touching = between(touching, step)
 
@@ -88,7 +88,7 @@ def join_siblings(
     parts = dense(labels)
     sizes = sizes_of(parts, tokens, nodes)
     small = limits.small(sizes.nodes, sizes.tokens)
-    ties = _ties(_touching(edges, parts, small), small)
+    ties = _sum_ties(_select_touching(edges, parts, small), small)
     best, top = first_best(ties.weight, ties.small, small.size)
     hanging = np.flatnonzero(top > -np.inf)
     if not hanging.size:
@@ -101,17 +101,17 @@ def join_siblings(
     return dense(joined[parts])
 
 
-def _touching(edges: Edges, parts: IntArray, small: BoolArray) -> Edges:
+def _select_touching(edges: Edges, parts: IntArray, small: BoolArray) -> Edges:
     """Return the edges between parts that touch a small part.
 
-    Merging never needs any other. ``parts`` is ``(n,)``, ``small`` ``(k,)``.
+    Merging needs no other edges. ``parts`` is ``(n,)``, ``small`` ``(k,)``.
     """
     cross = between(edges, parts)
     keep = small[cross.source] | small[cross.target]
     return Edges(small.size, cross.source[keep], cross.target[keep], cross.weight[keep])
 
 
-def _ties(touching: Edges, small: BoolArray) -> Ties:
+def _sum_ties(touching: Edges, small: BoolArray) -> Ties:
     """Return the weight that small communities ``(k,)`` share with each neighbor."""
     out, back = small[touching.source], small[touching.target]
     owner = np.concatenate((touching.source[out], touching.target[back]))
@@ -123,14 +123,14 @@ def _ties(touching: Edges, small: BoolArray) -> Ties:
     return Ties(owner[order[first]], other[order[first]], shared)
 
 
-def _wishes(
+def _find_wishes(
     touching: Edges, sizes: Sizes, strength: FloatArray, limits: Limits
 ) -> tuple[IntArray, IntArray]:
     """Return small communities with their preferred neighbor, if any has room.
 
     Both results are ``(s,)``.
     """
-    ties = _ties(touching, limits.small(sizes.nodes, sizes.tokens))
+    ties = _sum_ties(touching, limits.small(sizes.nodes, sizes.tokens))
     nodes = sizes.nodes[ties.small] + sizes.nodes[ties.neighbor]
     room = limits.fits(nodes, sizes.tokens[ties.small] + sizes.tokens[ties.neighbor])
     chance = strength[ties.small] * (strength[ties.neighbor] / max(float(strength.sum()), TINY))
@@ -139,14 +139,14 @@ def _wishes(
     return wishing, ties.neighbor[best[wishing]]
 
 
-def _accepted(
+def _accept_wishes(
     small: IntArray, target: IntArray, sizes: Sizes, limits: Limits
 ) -> tuple[IntArray, IntArray]:
     """Return the wishes that can be granted at the same time.
 
-    No community joins one that is itself moving. All arrays are ``(s,)``. A community waits while
-    a smaller one is about to join it, and joins only one that is larger or at rest. Ties are
-    ordered pseudo-randomly, so that a chain resolves in few rounds.
+    All arrays are ``(s,)``. No community joins another that is itself moving: a community waits
+    while a smaller one is about to join it, and joins only a community that is larger or at rest.
+    Ties are ordered pseudo-randomly, so that a chain resolves in few rounds.
     """
     none = np.iinfo(np.int64).max
     rank = np.full(sizes.nodes.size, none)
@@ -164,6 +164,6 @@ def _accepted(
     return small[room], target[room]
 
 
-def _joined(values: IntArray, step: IntArray) -> IntArray:
-    """Return the values ``(k,)``, summed over the parts of each community."""
+def _sum_joined(values: IntArray, step: IntArray) -> IntArray:
+    """Return values ``(k,)`` after each joined part has passed its value to its community."""
     return totals(step, values, step.size).astype(np.int64)

@@ -1,12 +1,12 @@
 """Divide nodes among bins of limited room, so that edges stay inside.
 
-Several divisions are tried. One is the caller's, the others place whole sub-communities, the
-largest first, into the bin with which they share the most weight. The one with the most weight
-inside wins.
+Several divisions are tried. One is the caller's. The others place whole sub-communities, largest
+first, into the bin with which they share the most weight. The division with the most weight inside
+bins wins.
 
 Each division is improved by moves and swaps of single nodes, in a local search in the manner of
 Kernighan and Lin (1970), for bins of limited room. A node goes to the bin with which it shares the
-most weight. If that bin is full, the node changes places with the one there for which both together
+most weight. If that bin is full, the node swaps places with the node there for which both together
 gain the most.
 """
 
@@ -19,22 +19,22 @@ from pgs_neo4j.graph.csr import BoolArray, Edges, FloatArray, IntArray, Rows, de
 from pgs_neo4j.graph.split import split
 
 GRAINS = (1.0, 0.125)
-"""Largest sub-communities that are placed whole, as shares of a bin. Large ones keep most edges;
-small ones fill bins that would otherwise tear the last large ones."""
+"""Largest sub-communities that are placed whole, as shares of a bin. Large ones keep most edges
+inside. Small ones fill gaps, where the last large ones would have to be torn."""
 
 UNITS = 10_000
-"""Parts of a bin in which sub-communities are measured."""
+"""Size of a bin when sub-communities are measured, since their sizes are whole numbers."""
 
 SWEEPS = 12
-"""Rounds over the nodes that would gain; most divisions settle in five."""
+"""Most rounds over the nodes that would gain; most divisions settle in five."""
 
 
 def fill_bins(edges: Edges, size: IntArray, room: IntArray, start: IntArray) -> IntArray:
     """Return the bin ``(n,)`` of each node, numbered by their lowest node.
 
-    ``size`` ``(n, d)`` is what a node takes of ``room`` ``(d,)``, which every bin has. ``start``
-    ``(n,)`` are bins within the room. The result has no more bins, and no less weight inside. It
-    does not depend on the order of edges. On a tie the start wins.
+    ``size`` ``(n, d)`` is the size of each node, and ``room`` ``(d,)`` the room of every bin.
+    ``start`` ``(n,)`` are bins within the room. The result has no more bins, and no less weight
+    inside. It does not depend on the order of edges. On a tie, ``start`` wins.
     """
     bins = dense(start)
     if not edges.source.size or not bins.any():
@@ -45,7 +45,9 @@ def fill_bins(edges: Edges, size: IntArray, room: IntArray, start: IntArray) -> 
     best = improve_bins(table, size, room, bins)
     most = weight_inside(edges, best)
     for grain in GRAINS:
-        placed = _place(table, size, room, _find_communities(edges, share, grain), count)
+        placed = _place_communities(
+            table, size, room, _find_communities(edges, share, grain), count
+        )
         if placed is None:
             continue
         placed = improve_bins(table, size, room, placed)
@@ -62,19 +64,19 @@ def weight_inside(edges: Edges, bins: IntArray) -> float:
 def _find_communities(edges: Edges, share: FloatArray, grain: float) -> IntArray:
     """Return sub-communities ``(n,)`` of at most ``grain`` bins.
 
-    ``share`` ``(n,)`` is what each node takes of a bin.
+    ``share`` ``(n,)`` is the share of a bin that each node takes.
     """
     parts = np.ceil(share * UNITS).astype(np.int64)
     limits = Limits(min_nodes=1, max_nodes=parts.size, max_tokens=int(grain * UNITS))
     return split(edges, np.zeros_like(parts), parts, limits)
 
 
-def _place(
+def _place_communities(
     table: Rows, size: IntArray, room: IntArray, communities: IntArray, count: int
 ) -> IntArray | None:
-    """Place communities ``(n,)`` into ``count`` bins, the largest first.
+    """Place communities ``(n,)`` into ``count`` bins, the largest first; return the bins ``(n,)``.
 
-    One that fits no bin is placed node by node. None if a node fits no bin.
+    A community that fits no bin is placed node by node. None if a node fits no bin.
     """
     sizes = np.stack([totals(communities, column) for column in size.T], axis=1).astype(np.int64)
     members = np.split(np.argsort(communities, kind="stable"), np.bincount(communities).cumsum())
@@ -87,7 +89,7 @@ def _place(
             groups = [*whole.reshape(-1, 1)]
         for group in groups:
             taken = size[group].sum(axis=0)
-            choice = _choose(_sum_shared(table, group, bins, count), used, taken, room)
+            choice = _choose_bin(_sum_shared(table, group, bins, count), used, taken, room)
             if choice is None:
                 return None
             bins[group] = choice
@@ -95,11 +97,11 @@ def _place(
     return bins
 
 
-def _choose(shared: FloatArray, used: IntArray, taken: IntArray, room: IntArray) -> int | None:
+def _choose_bin(shared: FloatArray, used: IntArray, taken: IntArray, room: IntArray) -> int | None:
     """Return the bin with the most weight ``shared`` ``(k,)`` that has room.
 
-    ``used`` is ``(k, d)``; ``taken`` and ``room`` are ``(d,)``. On a tie the emptiest bin is taken,
-    then the first one.
+    ``used`` is ``(k, d)``; ``taken`` and ``room`` are ``(d,)``. Ties go to the emptiest bin, then
+    to the first.
     """
     fitting = np.flatnonzero(_fits(used, taken, room))
     if not fitting.size:
@@ -130,8 +132,8 @@ def _sum_shared(table: Rows, nodes: IntArray, bins: IntArray, count: int) -> Flo
 def improve_bins(table: Rows, size: IntArray, room: IntArray, bins: IntArray) -> IntArray:
     """Return bins ``(n,)`` with at least as much weight inside.
 
-    ``size`` ``(n, d)`` is what each node takes of ``room`` ``(d,)``. No bin gets more than the
-    room, except by what it had from the start.
+    ``size`` ``(n, d)`` is the size of each node, and ``room`` ``(d,)`` the room of every bin. No
+    bin exceeds the room unless it did from the start.
     """
     search = _Search(table, size, room, bins)
     for _ in range(SWEEPS):
@@ -171,7 +173,7 @@ class _Search:
             if (self._used[target] + self._size[node] <= self._room).all():
                 self._move(node, target)
                 return True
-            other = self._partner(node, target, gain[target])
+            other = self._find_partner(node, target, gain[target])
             if other is not None:
                 source = int(self.bins[node])
                 self._move(node, target)
@@ -179,8 +181,8 @@ class _Search:
                 return True
         return False
 
-    def _partner(self, node: int, target: int, gain: float) -> int | None:
-        """Return the best node of a bin to swap with; None without a gain."""
+    def _find_partner(self, node: int, target: int, gain: float) -> int | None:
+        """Return the node of a bin with which a swap gains most; None if no swap gains."""
         source = self.bins[node]
         there = np.flatnonzero(self.bins == target)
         change = self._size[node] - self._size[there]
@@ -190,11 +192,11 @@ class _Search:
         if not there.size:
             return None
         both = gain + self.shared[there, source] - self.shared[there, target]
-        both -= 2 * self._weights(node, there)
+        both -= 2 * self._weigh_links(node, there)
         best = int(np.argmax(both))
         return int(there[best]) if both[best] > 0 else None
 
-    def _weights(self, node: int, others: IntArray) -> FloatArray:
+    def _weigh_links(self, node: int, others: IntArray) -> FloatArray:
         """Return the weight between a node and each of ``others`` ``(p,)``."""
         entry = slice(self._table.start[node], self._table.start[node + 1])
         neighbor, weight = self._table.neighbor[entry], self._table.weight[entry]
@@ -203,6 +205,7 @@ class _Search:
         return weights
 
     def _move(self, node: int, target: int) -> None:
+        """Move a node to a bin, and update used room and shared weights."""
         source = self.bins[node]
         entry = slice(self._table.start[node], self._table.start[node + 1])
         neighbor, weight = self._table.neighbor[entry], self._table.weight[entry]

@@ -1,4 +1,4 @@
-"""Finds texts of unlike words whose skeletons are alike: pairs of an analogy."""
+"""Finds analogies: pairs of texts with different words and similar skeletons."""
 
 from __future__ import annotations
 
@@ -9,23 +9,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 LEAST_SKELETON = 0.45
-"""Least cosine of two skeletons (Isomorphic, published default)."""
+"""Least cosine of two skeletons; the published default of Isomorphic."""
 LEAST_DELTA = 0.08
-"""Least difference between the cosine of the skeletons and that of the texts (the same)."""
+"""Least difference between the cosines of the skeletons and of the texts; the same default."""
 PARTNERS = 10
-"""Pairs kept for each node: those with the largest difference."""
+"""Pairs kept for each node: the pairs with the largest difference."""
 COMMONPLACE = 0.05
-"""Share of nodes from which a skeleton that matches them says nothing."""
+"""A skeleton that matches this share of all nodes is commonplace: its matches mean nothing."""
 LEAST_COMMON = 8
-"""Fewest matches of a commonplace skeleton, so that a small graph may have analogies."""
+"""Fewest matches of a commonplace skeleton, so that a small graph can have analogies."""
 BLOCK = 1024
 
 
 @dataclass(frozen=True, slots=True)
 class Pairs:
-    """Pairs of places, the first below the second, with their cosines ``(m,)``.
+    """Pairs of nodes, by their places, with the cosines of their skeletons and texts ``(m,)``.
 
-    They are in order of places. ``commonplace`` are the places left out, ``(c,)``.
+    The first place is below the second, and pairs are in order of places. ``commonplace`` ``(c,)``
+    are the places left out.
     """
 
     first: NDArray[np.int64]
@@ -36,7 +37,7 @@ class Pairs:
 
     @property
     def delta(self) -> NDArray[np.float32]:
-        """How much more alike the skeletons are than the texts ``(m,)``."""
+        """Return how much more alike the skeletons are than the texts, ``(m,)``."""
         return self.skeleton - self.raw
 
 
@@ -45,44 +46,47 @@ def find_pairs(
 ) -> Pairs:
     """Return the analogies among nodes, compared exactly, block by block.
 
-    Both are ``(n, d)`` in unit rows, of the same embedder. A row of zeros matches nothing. A pair
-    stays if it is among the best partners of either node. They may be a part of a graph with
-    ``nodes`` nodes, whose share decides what is commonplace.
+    ``texts`` and ``skeletons`` are ``(n, d)`` in unit rows, from the same embedder. A row of zeros
+    matches nothing. A pair stays if it is among the best pairs of either node. If the rows are only
+    part of a graph, ``nodes`` is its size, which decides which skeletons are commonplace.
     """
-    common = _commonplace(skeletons, len(skeletons) if nodes is None else nodes)
+    common = _flag_commonplace(skeletons, len(skeletons) if nodes is None else nodes)
     places = np.flatnonzero(~common)
-    own = [_best_of(texts[places], skeletons[places], block) for block in _blocks(len(places))]
+    own = [
+        _find_partners(texts[places], skeletons[places], block)
+        for block in _split_blocks(len(places))
+    ]
     empty = np.empty(0, np.int64)
     rows, columns = (
         np.concatenate([part[side] for part in own]) if own else empty for side in (0, 1)
     )
-    # Both nodes may have kept the pair.
+    # Both nodes may have kept the same pair, so it may occur twice.
     codes = np.unique(np.minimum(rows, columns) * len(places) + np.maximum(rows, columns))
     one, other = np.divmod(codes, max(len(places), 1))
     first, second = places[one], places[other]
     return Pairs(
         first=first,
         second=second,
-        skeleton=_cosines(skeletons, first, second),
-        raw=_cosines(texts, first, second),
+        skeleton=_compute_cosines(skeletons, first, second),
+        raw=_compute_cosines(texts, first, second),
         commonplace=np.flatnonzero(common),
     )
 
 
-def _blocks(count: int) -> Iterator[slice]:
+def _split_blocks(count: int) -> Iterator[slice]:
     return (slice(start, min(start + BLOCK, count)) for start in range(0, count, BLOCK))
 
 
-def _commonplace(skeletons: NDArray[np.float32], nodes: int) -> NDArray[np.bool_]:
-    """Return which skeletons ``(n,)`` too many others match, in a graph of ``nodes``."""
+def _flag_commonplace(skeletons: NDArray[np.float32], nodes: int) -> NDArray[np.bool_]:
+    """Flag skeletons ``(n,)`` that match too many others, in a graph of ``nodes`` nodes."""
     count = len(skeletons)
     matches = np.zeros(count, np.int64)
-    for block in _blocks(count):
+    for block in _split_blocks(count):
         matches[block] = ((skeletons[block] @ skeletons.T) >= LEAST_SKELETON).sum(axis=1)
     return matches - 1 >= max(COMMONPLACE * nodes, LEAST_COMMON)
 
 
-def _best_of(
+def _find_partners(
     texts: NDArray[np.float32], skeletons: NDArray[np.float32], block: slice
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the rows of a block and their best partners, as places."""
@@ -98,7 +102,7 @@ def _best_of(
     return rows[good], best[good]
 
 
-def _cosines(
+def _compute_cosines(
     vectors: NDArray[np.float32], first: NDArray[np.int64], second: NDArray[np.int64]
 ) -> NDArray[np.float32]:
     cosines: NDArray[np.float32] = np.einsum("ij,ij->i", vectors[first], vectors[second])

@@ -15,7 +15,7 @@ SPREAD_STEPS = 10
 """Power iterations per halving in :func:`similarity_order`; a rough axis is enough."""
 
 SLACK = 1e-7
-"""Share of a box's load that keeps rounding from moving an end mark by one unit."""
+"""Tolerance, as a share of a box's load. It keeps rounding from moving an end mark by one unit."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -62,17 +62,17 @@ def pool(
 
 
 def boxes(nodes: IntArray, tokens: IntArray, shelf: IntArray, limits: Limits) -> IntArray:
-    """Return box numbers ``0, 1, …`` of units.
+    """Return the number ``0, 1, …`` of each unit's box, ``(u,)``.
 
     Units fill boxes in their order, evenly on each shelf. All arrays are ``(u,)``. ``shelf``
-    ascends, and no box holds units of two shelves. A box holds no more than the maximum as long as
-    each unit alone does.
+    ascends, and no box holds units of two shelves. No box exceeds the maximum unless a single unit
+    does.
     """
     load = limits.load(nodes, tokens)
     first = run_starts(shelf)
     run = np.repeat(np.arange(first.size), np.diff(np.append(first, shelf.size)))
     total = np.add.reduceat(load, first)
-    # a box that begins before its end mark may overshoot by one unit, so leave room for one
+    # The last unit of a box may begin just before its end mark, so leave room for one unit.
     room = 1.0 - SLACK - np.maximum.reduceat(load, first)
     count = np.where(total <= 1.0, 1.0, np.ceil(total / np.maximum(room, SLACK)))
     before = np.cumsum(load) - load
@@ -97,8 +97,8 @@ def similarity_order(features: NDArray[Any], leaf: int = 32) -> IntArray:
     done = []
     while pending:
         block, above = pending.pop()
-        axis = _axis(unit[block])
-        # along the way the block above was laid out, so that neighbors meet at its middle
+        axis = _find_axis(unit[block])
+        # Keep the direction of the block above, so that similar rows meet at its middle.
         along = axis if float(axis @ above) >= 0 else -axis
         block = block[np.argsort(unit[block] @ along, kind="stable")]
         if block.size <= max(leaf, 1):
@@ -112,12 +112,12 @@ def similarity_order(features: NDArray[Any], leaf: int = 32) -> IntArray:
     return rank
 
 
-def _axis(unit: NDArray[np.float32]) -> NDArray[np.float32]:
+def _find_axis(unit: NDArray[np.float32]) -> NDArray[np.float32]:
     """Return the direction ``(d,)`` in which the rows ``(k, d)`` spread most."""
     if len(unit) < 2:
         return np.zeros(unit.shape[1], dtype=np.float32)
     centered = unit - unit.mean(axis=0)
-    # begin with the row farthest from the mean: it cannot be orthogonal to all spread
+    # Begin with the row farthest from the mean: it cannot be orthogonal to all spread.
     axis = centered[np.argmax(np.einsum("ij,ij->i", centered, centered))]
     for _ in range(SPREAD_STEPS):
         axis = centered.T @ (centered @ axis)

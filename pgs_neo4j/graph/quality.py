@@ -30,8 +30,8 @@ def quality(edges: Edges, labels: IntArray) -> Quality:
 def modularity(edges: Edges, labels: IntArray, strength: FloatArray | None = None) -> float:
     """Return Newman and Girvan's Q with weights, without self-loops.
 
-    ``labels`` is ``(n,)``, and so is ``strength``, the nodes' weight where it is at hand. The
-    result is 0 for a graph without weight.
+    ``labels`` and ``strength`` are ``(n,)``. Pass ``strength``, the weight at each node, if it is
+    already known. The result is 0 for a graph without weight.
     """
     total = edges.total
     if not total:
@@ -45,7 +45,7 @@ def conductance(edges: Edges, labels: IntArray) -> FloatArray:
     """Return the conductance of each label ``(k,)``.
 
     It is the weight leaving a label over the weight of the smaller side. ``labels`` ``(n,)`` count
-    from 0. Values are 0 to 1; 0 where no weight leaves, including partitions without edges.
+    from 0. Values are from 0 to 1. A label that no weight leaves has 0, even without edges.
     """
     strength = strengths(edges)
     volume = totals(labels, strength)

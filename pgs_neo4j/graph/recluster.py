@@ -2,9 +2,10 @@
 
 The phases are those of Blondel et al. 2008 (move nodes, contract, repeat), followed by moves on the
 way back from the coarsest to the finest graph (multi-level refinement, Rotta and Noack 2011). Each
-group is a graph with its own total weight, so a group that one resolution could not divide shows
-its inner structure. A pseudo-random eighth of the nodes moves at a time, instead of single nodes in
-sequence. With two alternating groups, moves overshoot; with eight, they do not.
+group is a graph with its own total weight, so even a group that the resolution of the whole graph
+could not divide shows its inner structure. A pseudo-random eighth of the nodes moves at a time,
+instead of single nodes in sequence. If halves of the nodes took turns, moves would overshoot; with
+eighths they do not.
 """
 
 from __future__ import annotations
@@ -41,8 +42,8 @@ SETTLED = 0.05
 """A level is left when a sweep moves no more than this share of its nodes."""
 
 STALLED = 0.9
-"""A level is left when a sweep moves more than this share of what the sweep before moved. The
-coarser levels and the way back then gain more in less time."""
+"""A level is left when a sweep moves more than this share of the nodes that the previous sweep
+moved. The coarser levels and the way back then gain more in less time."""
 
 RESOLUTION = 0.5
 """Resolution of the modularity inside a group. At 1 a group without structure falls into twenty
@@ -50,14 +51,15 @@ crumbs. At a half it stays together, and dense parts still separate (measured on
 graphs)."""
 
 TIE = 1e-9
-"""Gains closer than this share of a node's strength count as equal, against rounding."""
+"""Gains closer than this share of a node's strength count as equal, because of rounding."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Level:
     """One contracted graph.
 
-    ``pull`` ``(n,)`` is a node's strength ``(n,)`` over its group's total.
+    ``pull`` ``(n,)`` is a node's ``strength`` ``(n,)`` over its group's total, times the
+    resolution.
     """
 
     rows: Rows
@@ -67,9 +69,10 @@ class Level:
 
 @dataclass(slots=True, eq=False)
 class Placement:
-    """The community of each node of a level (``of``), with their figures.
+    """The community of each node of a level, with the figures of communities.
 
-    All arrays are ``(n,)``: ``strength`` and ``members`` have one entry per community number.
+    All arrays are ``(n,)``. ``of`` is the community of a node; ``strength`` and ``members`` have
+    one entry per community number.
     """
 
     of: IntArray
@@ -103,18 +106,18 @@ def recluster(
     pull = np.divide(resolution * strength, total, out=np.zeros_like(strength), where=total > 0)
     levels, steps = [Level(rows(edges), strength, pull)], []
     while levels[-1].strength.size:
-        community = dense(_settled(levels[-1], np.arange(levels[-1].strength.size)))
+        community = dense(_settle_moves(levels[-1], np.arange(levels[-1].strength.size)))
         if int(community.max()) + 1 == community.size:
             break
         steps.append(community)
-        levels.append(_contracted(levels[-1], community))
+        levels.append(_contract_level(levels[-1], community))
     labels = np.arange(levels[-1].strength.size)
     for level, step in zip(levels[-2::-1], steps[::-1], strict=True):
-        labels = dense(_settled(level, labels[step]))
+        labels = dense(_settle_moves(level, labels[step]))
     return labels
 
 
-def _settled(level: Level, start: IntArray) -> IntArray:
+def _settle_moves(level: Level, start: IntArray) -> IntArray:
     """Return the community ``(n,)`` of each node once moves from ``start`` settle."""
     n = start.size
     at = Placement(start.copy(), totals(start, level.strength, n), np.bincount(start, minlength=n))
@@ -149,7 +152,7 @@ def _best_moves(
     neighbor = level.rows.neighbor[entry]
     theirs = at.of[neighbor]
     key = owner * n + theirs
-    # a stable sort is fast, as rows are nearly in order
+    # A stable sort is fast here, because rows are nearly in order.
     order = np.argsort(key, kind="stable")
     first, shared = sum_runs(key[order], level.rows.weight[entry][order])
     place, candidate = owner[order[first]], theirs[order[first]]
@@ -158,7 +161,7 @@ def _best_moves(
     stay = -pull * (at.strength[own] - strength)
     stay[place[home]] += shared[home]
     gain = shared - pull[place] * at.strength[candidate]
-    gain[home | _swaps(own, place, candidate, at.members)] = -np.inf
+    gain[home | _flag_swaps(own, place, candidate, at.members)] = -np.inf
     best, top = first_best(gain, place, nodes.size)
     moves = top > stay + TIE * strength
     goal = np.where(moves, candidate[best], -1) if candidate.size else own
@@ -166,19 +169,20 @@ def _best_moves(
     return nodes[moves], goal[moves], affected
 
 
-def _swaps(own: IntArray, place: IntArray, candidate: IntArray, members: IntArray) -> BoolArray:
-    """Return flags ``(p,)`` of moves from a lone node to a higher.
+def _flag_swaps(
+    own: IntArray, place: IntArray, candidate: IntArray, members: IntArray
+) -> BoolArray:
+    """Flag ``(p,)`` moves of a lone node to a lone node with a higher number.
 
-    The higher node is also alone. Both nodes are due to move; moving both at once would only swap
-    their places.
+    Both nodes are due to move. If both moved at once, they would only swap their places.
     """
     in_turn = np.zeros(members.size, dtype=np.bool_)
     in_turn[own[members[own] == 1]] = True
     return in_turn[own[place]] & in_turn[candidate] & (candidate > own[place])
 
 
-def _contracted(level: Level, community: IntArray) -> Level:
-    """Return the graph of the communities ``(n,)``.
+def _contract_level(level: Level, community: IntArray) -> Level:
+    """Return the graph whose nodes are the communities ``(n,)`` of a level.
 
     Weight inside a community stays in its strength.
     """

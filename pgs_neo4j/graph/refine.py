@@ -1,13 +1,13 @@
 """Refine partitions by moves that gain modularity and keep the limits.
 
 A limit cuts communities where modularity would not, and merging places only whole communities. So
-some nodes share more weight with a neighboring partition than with their own. They move first.
-Where the limits still cost much, groups of nodes move that would not leave one by one (multi-level
-refinement, Rotta and Noack 2011).
+some nodes share more weight with a neighboring partition than with their own. They move first. If
+the limits still cost much modularity, whole groups move whose nodes would not leave one by one
+(multi-level refinement, Rotta and Noack 2011).
 
-What moves is a unit: a node, or a group of nodes that stay together. In each round all units look
-for a better partition at the same time, and those move that do not disturb each other. So no round
-lowers modularity, and no partition is over the limits between rounds.
+A unit is a node, or a group of nodes that move together. In each round all units look for a better
+partition at the same time, and the units that do not disturb each other move. So no round lowers
+modularity, and no partition is over the limits between rounds.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ from pgs_neo4j.graph.quality import modularity
 from pgs_neo4j.graph.recluster import recluster
 
 COSTLY = 0.01
-"""Groups move where the limits cost more than this share of the communities' modularity. On
-lfr_1e6 they cost 0.4 %, and groups would regain a tenth of that in as much time as all the rest."""
+"""Groups move if the limits cost more than this share of the communities' modularity. On lfr_1e6
+they cost 0.4 %. Groups would regain a tenth of that, but double the time."""
 
 CYCLES = 2
 """Times that groups are formed and moved; a third time gains less than a thousandth."""
@@ -46,18 +46,18 @@ ROUNDS = 20
 """Maximum rounds; later ones are cheap, because they look at fewer units."""
 
 ENOUGH = 1e-5
-"""Rounds end when one gains no more modularity than this."""
+"""Rounds end when a round gains no more modularity than this."""
 
 TIE = 1e-9
-"""A gain up to this share of a unit's strength counts as none, against rounding."""
+"""A gain up to this share of a unit's strength counts as zero, because of rounding."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Units:
     """Figures of each unit, all ``(u,)``; units that are not ``free`` stay.
 
-    ``outer`` is the weight of a unit's edges to other units, ``strength`` also counts twice those
-    inside it. ``total`` is the weight of all edges of the graph.
+    ``outer`` is the weight of a unit's edges to other units. ``strength`` is that plus twice the
+    weight of the edges inside the unit. ``total`` is the weight of all edges of the graph.
     """
 
     nodes: IntArray
@@ -85,7 +85,8 @@ class Standing:
 class Moves:
     """Units with their targets and gains, all ``(p,)``.
 
-    A gain is of one move alone. It is the growth of modularity times the weight of all edges.
+    A gain holds for a move made alone. It is the growth of modularity, times the weight of all
+    edges.
     """
 
     unit: IntArray
@@ -111,11 +112,11 @@ def refine(
 ) -> IntArray:
     """Return labels ``0 .. k-1`` after moves that gain modularity.
 
-    Nodes move, and where it pays, groups. ``labels`` ``(n,)`` are partitions made from
+    Nodes move, and then groups if it pays. ``labels`` ``(n,)`` are partitions made from
     ``communities`` ``(n,)``, both numbered from 0. ``tokens`` and ``nodes`` (the nodes that each
     entry stands for) are ``(n,)``, and so is the result. Moves keep the limits
-    (:func:`pgs_neo4j.graph.refining.moves.move_units`), and modularity never falls. Groups are the
-    communities inside a partition, if that is not itself a community.
+    (:func:`move_units`), and modularity never falls. Groups are the communities inside a partition
+    that is not itself a community.
     """
     if not edges.total:
         return dense(labels)
@@ -123,7 +124,7 @@ def refine(
     count = np.ones_like(tokens) if nodes is None else nodes
     parts = _move_nodes(edges, labels, tokens, count, strength, limits)
     whole = modularity(edges, communities, strength)
-    rough = _rough(labels, communities)
+    rough = _flag_rough(labels, communities)
     for _ in range(CYCLES):
         if whole - modularity(edges, parts, strength) <= COSTLY * whole:
             break
@@ -132,14 +133,14 @@ def refine(
     return parts
 
 
-def _rough(labels: IntArray, communities: IntArray) -> BoolArray:
-    """Return the nodes ``(n,)`` whose partition is not exactly their community."""
-    rough: BoolArray = _differing(labels, communities) | _differing(communities, labels)
+def _flag_rough(labels: IntArray, communities: IntArray) -> BoolArray:
+    """Flag the nodes ``(n,)`` whose partition is not exactly their community."""
+    rough: BoolArray = _flag_mixed(labels, communities) | _flag_mixed(communities, labels)
     return rough
 
 
-def _differing(whole: IntArray, part: IntArray) -> BoolArray:
-    """Return the nodes of a ``whole`` with several parts; all ``(n,)``."""
+def _flag_mixed(whole: IntArray, part: IntArray) -> BoolArray:
+    """Flag the nodes whose ``whole`` contains several parts; all arrays are ``(n,)``."""
     first = np.zeros(int(whole.max(initial=-1)) + 1, dtype=np.int64)
     first[whole] = part
     differs = np.zeros(first.size, dtype=np.bool_)
@@ -199,22 +200,22 @@ def move_units(edges: Edges, parts: IntArray, units: Units, limits: Limits) -> I
     """Return the partition ``(u,)`` of each unit after moves that gain modularity.
 
     ``parts`` ``(u,)`` are the partitions before, numbered from 0. ``edges`` between units include
-    all edges of free units. A unit moves along an edge into a partition with room for it that is
-    not too small. A partition that may stand still may afterwards. Only partitions that were too
-    small before become too small or empty. Modularity never falls. Of equal gains, the lower target
-    and then the lower unit come first.
+    all edges of free units. A unit moves along an edge into a partition that has room for it and is
+    not too small. A partition that meets :meth:`Limits.stands` still meets it after the moves. No
+    partition becomes too small or empty unless it was too small before. Modularity never falls. Of
+    equal gains, the lower target and then the lower unit come first.
     """
-    at = _standing(parts, units)
-    awake = _restless(edges, at, units)
+    at = _measure_partitions(parts, units)
+    awake = _flag_restless(edges, at, units)
     for _ in range(ROUNDS):
         near = touching(edges, awake)
-        wishes = _wishes(near, at, units, awake)
-        moves = _apart(near, _best(wishes, at, units, limits), at.of)
-        moves, gain = _gaining(near, _fitting(moves, at, units, limits), at, units)
-        at = _standing(_moved(at.of, moves), units)
+        wishes = _find_wishes(near, at, units, awake)
+        moves = _drop_conflicts(near, _choose_best(wishes, at, units, limits), at.of)
+        moves, gain = _keep_gaining(near, _keep_fitting(moves, at, units, limits), at, units)
+        at = _measure_partitions(_apply_moves(at.of, moves), units)
         if gain <= ENOUGH * units.total:
             break
-        awake = _awakened(near, moves, wishes) & units.free
+        awake = _flag_awake(near, moves, wishes) & units.free
     return at.of
 
 
@@ -224,17 +225,17 @@ def touching(edges: Edges, chosen: BoolArray) -> Edges:
     return Edges(edges.node_count, edges.source[near], edges.target[near], edges.weight[near])
 
 
-def _standing(parts: IntArray, units: Units) -> Standing:
-    """Return the partitions ``(u,)`` with their figures."""
+def _measure_partitions(parts: IntArray, units: Units) -> Standing:
+    """Return the partitions ``(u,)`` of units with the figures of each partition."""
     nodes = totals(parts, units.nodes).astype(np.int64)
     tokens = totals(parts, units.tokens).astype(np.int64)
     return Standing(parts, nodes, tokens, totals(parts, units.strength))
 
 
-def _restless(edges: Edges, at: Standing, units: Units) -> BoolArray:
-    """Return the free units ``(u,)`` that could gain by a move.
+def _flag_restless(edges: Edges, at: Standing, units: Units) -> BoolArray:
+    """Flag the free units ``(u,)`` that could gain by a move.
 
-    A unit cannot if its own partition shares more weight with it than all others together.
+    A unit that shares more weight with its own partition than with all others cannot gain.
     """
     cross = np.flatnonzero(at.of[edges.source] != at.of[edges.target])
     n, weight = at.of.size, edges.weight[cross]
@@ -244,7 +245,7 @@ def _restless(edges: Edges, at: Standing, units: Units) -> BoolArray:
     return restless
 
 
-def _wishes(near: Edges, at: Standing, units: Units, awake: BoolArray) -> Moves:
+def _find_wishes(near: Edges, at: Standing, units: Units, awake: BoolArray) -> Moves:
     """Return all moves that gain, by unit, then by target.
 
     ``awake`` ``(u,)`` are the units to look at. The gain of unit u is
@@ -267,10 +268,11 @@ def _wishes(near: Edges, at: Standing, units: Units, awake: BoolArray) -> Moves:
     return Moves(unit, target, gain).only(gains)
 
 
-def _best(wishes: Moves, at: Standing, units: Units, limits: Limits) -> Moves:
-    """Return the best of each unit's wishes that the limits allow.
+def _choose_best(wishes: Moves, at: Standing, units: Units, limits: Limits) -> Moves:
+    """Return the best wish of each unit that the limits allow.
 
-    None joins a partition that is too small. Merging could not place it, so it will be pooled.
+    No unit joins a partition that is too small: merging could not place that partition, so it will
+    be pooled.
     """
     nodes, tokens = units.nodes[wishes.unit], units.tokens[wishes.unit]
     allowed = limits.fits(at.nodes[wishes.target] + nodes, at.tokens[wishes.target] + tokens)
@@ -286,7 +288,7 @@ def _may_shrink(
 ) -> BoolArray:
     """Return whether partitions may lose a number of nodes and tokens.
 
-    Small ones always may. All arrays are ``(p,)``.
+    Partitions that are already too small always may. All arrays are ``(p,)``.
     """
     was_small = limits.small(at.nodes, at.tokens)[part]
     nodes, tokens = at.nodes[part] - nodes, at.tokens[part] - tokens
@@ -295,11 +297,11 @@ def _may_shrink(
     return allowed
 
 
-def _apart(near: Edges, moves: Moves, part: IntArray) -> Moves:
+def _drop_conflicts(near: Edges, moves: Moves, part: IntArray) -> Moves:
     """Return the moves that do not spoil each other; ``part`` is ``(u,)``.
 
-    Neighbors that move the same way help each other. If one moves to the partition that the other
-    leaves, only the one with the larger gain moves.
+    Neighbors that move to the same partition help each other. If a unit moves to the partition that
+    its neighbor leaves, only the unit with the larger gain moves.
     """
     moves = moves.best_first()
     rank = np.full(part.size, moves.unit.size)
@@ -314,19 +316,19 @@ def _apart(near: Edges, moves: Moves, part: IntArray) -> Moves:
     return moves.only(~stays)
 
 
-def _fitting(moves: Moves, at: Standing, units: Units, limits: Limits) -> Moves:
-    """Return moves that keep the limits together.
+def _keep_fitting(moves: Moves, at: Standing, units: Units, limits: Limits) -> Moves:
+    """Return moves that keep the limits, all together and in any subset.
 
-    Any subset of them also keeps the limits. ``moves`` and the result are in order of falling gain.
+    ``moves`` and the result are in order of falling gain.
     """
-    nodes, tokens = _cumulated(moves, moves.target, units)
+    nodes, tokens = _cumulate_sizes(moves, moves.target, units)
     room = limits.fits(at.nodes[moves.target] + nodes, at.tokens[moves.target] + tokens)
     moves = moves.only(room)
     own = at.of[moves.unit]
-    return moves.only(_may_shrink(own, *_cumulated(moves, own, units), at, limits))
+    return moves.only(_may_shrink(own, *_cumulate_sizes(moves, own, units), at, limits))
 
 
-def _cumulated(moves: Moves, part: IntArray, units: Units) -> tuple[IntArray, IntArray]:
+def _cumulate_sizes(moves: Moves, part: IntArray, units: Units) -> tuple[IntArray, IntArray]:
     """Return cumulative nodes and tokens of the moves with the same ``part``.
 
     All arrays are ``(p,)``.
@@ -338,18 +340,18 @@ def _cumulated(moves: Moves, part: IntArray, units: Units) -> tuple[IntArray, In
     return nodes, tokens
 
 
-def _gaining(near: Edges, moves: Moves, at: Standing, units: Units) -> tuple[Moves, float]:
+def _keep_gaining(near: Edges, moves: Moves, at: Standing, units: Units) -> tuple[Moves, float]:
     """Return the moves that gain together, and their gain.
 
-    These are all moves, or the best of them. Many moves to one partition may lose together,
-    because each enlarges it. Then the better half is tried, and so on.
+    Many moves to one partition may lose together, because each enlarges it. Then the better half of
+    the moves is tried, and so on.
     """
     moving = np.zeros(at.of.size, dtype=np.bool_)
     moving[moves.unit] = True
     near = touching(near, moving)
     before = near.weight[at.of[near.source] == at.of[near.target]].sum()
     while moves.unit.size:
-        part = _moved(at.of, moves)
+        part = _apply_moves(at.of, moves)
         inside = near.weight[part[near.source] == part[near.target]].sum() - before
         strength, count = units.strength[moves.unit], at.nodes.size
         change = totals(moves.target, strength, count)
@@ -361,17 +363,17 @@ def _gaining(near: Edges, moves: Moves, at: Standing, units: Units) -> tuple[Mov
     return moves, 0.0
 
 
-def _moved(part: IntArray, moves: Moves) -> IntArray:
+def _apply_moves(part: IntArray, moves: Moves) -> IntArray:
     """Return the partitions ``(u,)`` after the moves."""
     part = part.copy()
     part[moves.unit] = moves.target
     return part
 
 
-def _awakened(near: Edges, moves: Moves, wishes: Moves) -> BoolArray:
+def _flag_awake(near: Edges, moves: Moves, wishes: Moves) -> BoolArray:
     """Return the units ``(u,)`` to look at in the next round.
 
-    They are those that moved, their neighbors, and those whose wishes remain.
+    These are the units that moved, their neighbors, and all units with a wish.
     """
     moved = np.zeros(near.node_count, dtype=np.bool_)
     moved[moves.unit] = True

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 SPREAD = 0.4
-"""Weight of what neighbors add, beside 1 for a node's own score. Chosen on CACM."""
+"""Weight of the scores that neighbors add; a node's own score weighs 1. Chosen on CACM."""
 
 SPREADERS = 10
 """Best nodes that add to their neighbors."""
@@ -44,23 +44,25 @@ T = TypeVar("T", bound=Hashable)
 def scale(scores: Mapping[T, float]) -> dict[T, float]:
     """Return scores scaled to 0 to 1, the best at 1. Equal scores become 1.
 
-    0 is one mean step below the worst score, which so becomes 1 of ``n`` for ``n`` scores. At 0,
-    the worst of two hits would count as none, however close it is to the other.
+    Zero lies one mean step below the worst score, so the worst of ``n`` scores becomes ``1 / n``.
+    If the worst score became 0, the second of two hits would count for nothing, even if it is as
+    good as the first.
     """
     if not scores:
         return {}
     least, most = min(scores.values()), max(scores.values())
     if most <= least:
         return dict.fromkeys(scores, 1.0)
-    span = 1 - 1 / len(scores)  # downwards from 1, which rounding then cannot exceed
+    # Scores are counted down from 1, so that rounding cannot exceed it.
+    span = 1 - 1 / len(scores)
     return {item: 1 - span * (most - score) / (most - least) for item, score in scores.items()}
 
 
 def add_weighted(paths: Iterable[tuple[Mapping[T, float], float]]) -> dict[T, float]:
     """Return the weighted sum of the scaled scores of each path, best first.
 
-    An item that a path did not find gets nothing from it. Weights are relative to the sum of those
-    of paths that found something. If these are all 0, they count as equal.
+    An item gets nothing from a path that did not find it. Weights are relative to their sum over
+    the paths that found something. If that sum is 0, these paths count equally.
     """
     parts = [(scores, weight) for scores, weight in paths if scores]
     total = sum(weight for _, weight in parts)
@@ -81,9 +83,9 @@ def best_first(scores: Mapping[T, float]) -> dict[T, float]:
 def spread(
     scores: Mapping[str, float], gains: Mapping[str, float], share: float = SPREAD
 ) -> dict[str, float]:
-    """Return scores with what the best nodes add to their neighbors, best first.
+    """Return scores plus the gains that nodes get from their neighbors, best first.
 
-    ``gains`` count relative to the largest one, times ``share``.
+    ``gains`` are scaled, so that the largest adds ``share``.
     """
     most = max(gains.values(), default=0.0)
     if most <= 0:
@@ -99,8 +101,9 @@ def order_diversely(
 ) -> list[int]:
     """Return the places of ``k`` items by maximal marginal relevance (Carbonell, Goldstein 1998).
 
-    ``relevance`` is ``(n,)``; ``vectors`` is ``(n, d)`` in unit rows, zeros for items without one.
-    Each step compares all items with the last chosen one alone, so that it takes n · k · d steps.
+    ``relevance`` is ``(n,)``; ``vectors`` is ``(n, d)`` in unit rows, with zeros for items without
+    a vector. Each step compares all items only with the last chosen item, so the whole takes
+    n · k · d operations.
     """
     count = len(relevance)
     nearest = np.zeros(count)

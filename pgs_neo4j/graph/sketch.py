@@ -1,11 +1,11 @@
 """Estimates how many items differ between two scans, from small summaries.
 
 Method: a strata estimator (Eppstein, Goodrich, Uyeda and Varghese 2011) of sums instead of
-invertible tables, as it need not say which items differ. Level ``l`` samples one hash in ``4**l``
-and puts it in a bucket. A bucket stores the sum of its hashes modulo 2**64, so that no order
-matters and two equal hashes do not cancel. Both scans sample and place alike, so a bucket differs
-where something in it does. Linear counting (Whang, Vander-Zanden and Taylor 1990) turns the share
-of differing buckets into a number of items.
+invertible tables, since it need not say which items differ. Level ``l`` samples one hash in
+``4**l`` and puts it in a bucket. A bucket stores the sum of its hashes modulo 2**64, so their order
+does not matter, and two equal hashes do not cancel. Both scans sample and place hashes alike, so a
+bucket differs if something in it does. Linear counting (Whang, Vander-Zanden and Taylor 1990) turns
+the share of differing buckets into a number of items.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def sketch(hashes: NDArray[np.uint64]) -> IntArray:
     rest = mixed(hashes.view(np.int64), 0)
     sums = np.zeros((LEVELS, BUCKETS), dtype=np.uint64)
     for level in range(LEVELS):
-        # the lowest bits choose the level and the highest the bucket, so neither tells the other
+        # The lowest bits choose the level and the highest the bucket, so they are independent.
         np.add.at(sums[level], (rest >> _BUCKET_SHIFT).astype(np.int64), rest)
         rest = rest[rest & np.uint64(3 << 2 * level) == 0]
     return sums.reshape(-1).view(np.int64)

@@ -1,10 +1,10 @@
 """Divide every community that is over the limits until each part fits.
 
 Where re-clustering finds no structure, groups are halved, many at once. The nodes of each group are
-ordered by smoothing a fixed pseudo-random vector with the lazy random walk of the group. That
-leaves its slow modes (an approximate Fiedler vector). The cut is the place in that order with the
-best ratio cut (Hagen and Kahng 1992), within the middle half of the load. The divisor of the ratio
-is the balance penalty.
+ordered by smoothing a fixed pseudo-random vector with the lazy random walk of the group. This
+leaves the slow modes of the walk (an approximate Fiedler vector). The cut is the place in that
+order with the best ratio cut (Hagen and Kahng 1992), within the middle half of the load. The
+divisor of the ratio is the balance penalty.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ STUCK = 0.75
 """A part with more than this share of its community's load counts as nearly whole."""
 
 STEPS = 30
-"""Steps of the walk; enough to tell the sides of a group that has two."""
+"""Steps of the walk; enough to separate the sides of a group that has two."""
 
 MIDDLE = 0.25
 """Each side gets at least this share of the group's load, if the nodes' own loads allow it."""
@@ -48,16 +48,16 @@ def split(
 ) -> IntArray:
     """Return labels ``0 .. k-1`` that refine ``labels`` until parts are allowed.
 
-    ``labels``, ``tokens``, and ``nodes`` (the nodes that each entry stands for, one without it) are
-    ``(n,)``, and so is the result. A community that may not stand is
-    re-clustered with the edges inside it; parts still nearly whole are halved. This repeats until
-    all parts are communities that stand or halves that fit. A node that exceeds the tokens alone
-    becomes a part of its own. All communities are worked on at the same time.
+    ``labels``, ``tokens``, and ``nodes`` (the nodes that each entry stands for, one by default) are
+    ``(n,)``, and so is the result. A community that may not stand is re-clustered with the edges
+    inside it. A part that is still nearly the whole community is halved. This repeats until all
+    parts are communities that stand or halves that fit. A node that alone exceeds the tokens
+    becomes a part of its own. All communities are divided at the same time.
     """
     parts, count = dense(labels), np.ones_like(labels) if nodes is None else nodes
     half = np.zeros(parts.size, dtype=np.bool_)
     if limits.max_tokens is not None:
-        parts = _alone(parts, tokens > limits.max_tokens)
+        parts = _separate_giants(parts, tokens > limits.max_tokens)
     while True:
         sizes = sizes_of(parts, tokens, count)
         over = ~limits.stands(sizes.nodes, sizes.tokens)
@@ -66,28 +66,28 @@ def split(
         if not chosen.size:
             return parts
         edges = within(edges, parts, over)
-        # members of one community side by side, so that neighbors are near in memory
+        # Put members of one community side by side, so that neighbors are near in memory.
         chosen = chosen[np.argsort(parts[chosen], kind="stable")]
-        divided, half[chosen] = _divide(
+        divided, half[chosen] = _divide_groups(
             renumbered(edges, chosen), dense(parts[chosen]), tokens[chosen], count[chosen], limits
         )
         parts[chosen] = divided + sizes.nodes.size
         parts = dense(parts)
 
 
-def _alone(parts: IntArray, giant: BoolArray) -> IntArray:
+def _separate_giants(parts: IntArray, giant: BoolArray) -> IntArray:
     """Return the parts ``(n,)`` with each giant node as a separate part."""
     apart = parts.copy()
     apart[giant] = parts.size + np.arange(np.count_nonzero(giant))
     return dense(apart)
 
 
-def _divide(
+def _divide_groups(
     edges: Edges, group: IntArray, tokens: IntArray, count: IntArray, limits: Limits
 ) -> tuple[IntArray, BoolArray]:
-    """Divide every group ``(n,)``; also flag nodes ``(n,)`` in a half.
+    """Divide every group ``(n,)``; return the parts, and flag the nodes that are in halves.
 
-    No part that may not stand is nearly the whole group.
+    Both results are ``(n,)``. A part is never nearly the whole group, unless it may stand.
     """
     parts = recluster(edges, group)
     sizes, whole = sizes_of(parts, tokens, count), sizes_of(group, tokens, count)
@@ -95,7 +95,7 @@ def _divide(
     owner[parts] = group
     part_load = limits.load(sizes.nodes, sizes.tokens)
     stuck = part_load > STUCK * limits.load(whole.nodes, whole.tokens)[owner]
-    # a half that could stand as a community comes back to be divided, so it must be
+    # A half must fit, so an undivided half is halved even if it could stand as a community.
     undivided = sizes.nodes == whole.nodes[owner]
     stuck &= undivided | ~limits.stands(sizes.nodes, sizes.tokens)
     half = stuck[parts]
@@ -111,24 +111,24 @@ def halve(edges: Edges, group: IntArray, load: FloatArray) -> BoolArray:
     """Return the side ``(n,)`` of each node.
 
     Both sides of a group of two or more have nodes. ``group`` ``(n,)`` counts from 0, and ``edges``
-    must not cross groups. ``load`` ``(n,)`` is the positive cost of each node, to be balanced. Ties
-    go to the lower index, so nodes without edges are divided in order.
+    must not cross groups. ``load`` ``(n,)`` is the positive cost of each node; the sides get
+    similar loads. Ties go to the lower index, so nodes without edges are divided in order.
     """
     if not group.size:
         return np.zeros(0, dtype=np.bool_)
     table = rows(edges)
-    order = np.lexsort((_smoothed(table, group), group))
+    order = np.lexsort((_smooth_start(table, group), group))
     place = np.empty(order.size, dtype=np.int64)
     place[order] = np.arange(order.size)
     first = run_starts(group[order])
     run = np.repeat(np.arange(first.size), np.diff(np.append(first, order.size)))
-    balance = _balance(load[order], first, run)
+    balance = _cumulate_load(load[order], first, run)
     ends = place[edges.source], place[edges.target]
     low, high = np.minimum(*ends), np.maximum(*ends)
     n = order.size
     cut = np.cumsum(totals(low, edges.weight, n) - totals(high, edges.weight, n))
     whole = np.add.reduceat(totals(low, edges.weight, n), first)[run]
-    score = -_penalized(cut, np.maximum(whole, np.finfo(np.float64).tiny), balance)
+    score = -_penalize_cuts(cut, np.maximum(whole, np.finfo(np.float64).tiny), balance)
     last = np.append(first[1:], n) - 1
     score[last] = -np.inf
     best, _ = first_best(score, run, first.size)
@@ -136,7 +136,7 @@ def halve(edges: Edges, group: IntArray, load: FloatArray) -> BoolArray:
     return side
 
 
-def _smoothed(table: Rows, group: IntArray) -> FloatArray:
+def _smooth_start(table: Rows, group: IntArray) -> FloatArray:
     """Return the start vector ``(n,)`` after ``STEPS`` steps; 0 without edges."""
     n = group.size
     linked = np.flatnonzero(table.degree > 0)
@@ -144,7 +144,7 @@ def _smoothed(table: Rows, group: IntArray) -> FloatArray:
     value[table.degree == 0] = 0.0
     if not linked.size:
         return value
-    # one float sum per row, in the order of rows: equal for any order of edges
+    # Each row is summed in the order of rows, so the sums are equal for any order of edges.
     begin = table.start[linked]
     strength = np.add.reduceat(table.weight, begin)
     strength[strength == 0] = 1.0
@@ -160,19 +160,16 @@ def _smoothed(table: Rows, group: IntArray) -> FloatArray:
     return value
 
 
-def _balance(load: FloatArray, first: IntArray, run: IntArray) -> FloatArray:
-    """Return each place's cumulative share of its group's load, ``(n,)``.
-
-    The place itself counts.
-    """
+def _cumulate_load(load: FloatArray, first: IntArray, run: IntArray) -> FloatArray:
+    """Return the share of its group's load up to and including each place, ``(n,)``."""
     before = np.cumsum(load) - load
     total = np.add.reduceat(load, first)
     share: FloatArray = (np.cumsum(load) - before[first][run]) / total[run]
     return share
 
 
-def _penalized(cut: FloatArray, whole: FloatArray, balance: FloatArray) -> FloatArray:
-    """Return the ratio cut ``(n,)`` of each place; off-middle places come last.
+def _penalize_cuts(cut: FloatArray, whole: FloatArray, balance: FloatArray) -> FloatArray:
+    """Return the ratio cut ``(n,)`` of each place; places off the middle get the worst values.
 
     The added 1e-3 keeps rounding from deciding between cuts near zero. All arrays are ``(n,)``.
     """

@@ -10,9 +10,9 @@ from pgs_neo4j.graph.limits import Limited, apply_limits
 from pgs_neo4j.graph.quality import modularity
 
 WORTH = 0.01
-"""Share of the modularity that must be gained before nodes change their partition. With a
-hundredth of the relationships rewired there is 0.0015 to be gained on lfr_1e5. On sbm_1e5 it
-is 0.005, where partitions from nothing are no better than those that stayed."""
+"""Nodes change their partition only if all moves together gain more than this share of the
+modularity. After a hundredth of the relationships are rewired, moves gain 0.0015 on lfr_1e5 and
+0.005 on sbm_1e5, where partitions made from scratch are no better than the old ones."""
 
 
 def steady(
@@ -26,11 +26,11 @@ def steady(
 ) -> Limited:
     """Return communities within limits, or earlier partitions if about as good.
 
-    ``labels`` ``(n,)`` are communities that grew from the earlier partitions ``previous`` ``(n,)``,
-    -1 for a node that had none. ``bound`` ``(n,)`` is the same with -1 for nodes that were in a
-    pool. A partition that stays keeps its place in a reader's memory and costs nothing to write.
-    ``tokens`` and ``nodes`` are those of :func:`apply_limits`. So nodes move only when all moves
-    together are worth it (``WORTH``).
+    A partition that stays is familiar to its readers and costs nothing to write. So nodes move only
+    if all moves together are worth it (``WORTH``). ``labels`` ``(n,)`` are communities that grew
+    from the earlier partitions ``previous`` ``(n,)``, -1 for a node that had none. ``bound``
+    ``(n,)`` is the same, with -1 also for nodes that were in a pool. ``tokens`` and ``nodes`` are
+    as in :func:`apply_limits`.
     """
     cut = steadied(labels, previous, tokens, limits, nodes)
     moved = apply_limits(edges, cut, tokens, limits, nodes=nodes)
@@ -49,12 +49,11 @@ def steadied(
 ) -> IntArray:
     """Return labels ``0 .. k-1`` with oversized communities cut along ``previous``.
 
-    ``labels``, ``tokens``, ``nodes`` (the nodes that each entry stands for), and the result are
-    ``(n,)``, and so is ``previous``: the partitions of
-    an earlier generation, -1 for a node that had none. Otherwise such a community could be divided
-    differently each time, and its parts would lose their identity needlessly. Nodes that had no
-    partition become separate parts, which the merge places. The split handles parts that are still
-    too large.
+    Otherwise such a community could be divided differently each time, and its parts would lose
+    their identity for no reason. ``labels``, ``tokens``, ``nodes`` (nodes each entry stands for),
+    and the result are ``(n,)``. ``previous`` ``(n,)`` are the partitions of an earlier generation,
+    -1 for a node that had none. Such nodes become separate parts, which the merge places. The split
+    handles parts that are still too large.
     """
     parts = dense(labels)
     sizes = sizes_of(parts, tokens, nodes)
@@ -69,10 +68,10 @@ def steadied(
 
 
 def staying(labels: IntArray, previous: IntArray) -> IntArray:
-    """Return labels ``0 .. k-1`` ``(n,)`` with nodes staying in ``previous``.
+    """Return labels ``0 .. k-1`` ``(n,)`` with all nodes left in their ``previous`` partitions.
 
     ``previous`` ``(n,)`` is -1 for a new node. Such a node joins the partition of most other nodes
-    in its community (``labels``, ``(n,)``), the lowest on a tie. A community of new nodes only
+    in its community (``labels``, ``(n,)``), the lowest on a tie. A community with only new nodes
     becomes a separate partition.
     """
     placed = previous >= 0
@@ -97,7 +96,8 @@ def unchanged(labels: IntArray, previous: IntArray, sizes: IntArray) -> IntArray
     """
     count = int(labels.max(initial=-1)) + 1
     same = np.full(count, -1, dtype=np.int64)
-    same[labels] = previous  # that of any of its nodes; all must have the same
+    # Any node of a label may set its value; the next line finds labels whose nodes disagree.
+    same[labels] = previous
     differs = np.bincount(labels[same[labels] != previous], minlength=count) > 0
     whole = np.bincount(labels, minlength=count) == np.append(sizes, -1)[same]
     return np.where(whole & ~differs, same, -1)
@@ -106,8 +106,8 @@ def unchanged(labels: IntArray, previous: IntArray, sizes: IntArray) -> IntArray
 def numbered(same: IntArray) -> IntArray:
     """Return new numbers ``(k,)`` of labels, reusing old ones where possible.
 
-    ``same`` ``(k,)`` is the equal earlier partition or -1. A label takes its number if that is
-    below k; the rest take the free numbers in order.
+    ``same`` ``(k,)`` is the earlier partition with the same nodes, or -1. A label takes that number
+    if it is below k. The other labels take the free numbers in order.
     """
     count = same.size
     numbers = np.where(same < count, same, -1)

@@ -13,8 +13,8 @@ Float = TypeVar("Float", bound=np.floating)
 def unit(vectors: NDArray[Float]) -> NDArray[Float]:
     """Return one vector ``(d,)`` or rows ``(n, d)``, scaled to length 1.
 
-    The dtype stays. A vector of zeros becomes zeros, and so does one whose length overflows
-    or that has a component that is not finite.
+    The dtype stays. A vector becomes zeros if it is zero, if its length overflows, or if a
+    component is not finite.
     """
     axis = None if vectors.ndim == 1 else 1
     length = np.asarray(np.linalg.norm(vectors, axis=axis, keepdims=True))

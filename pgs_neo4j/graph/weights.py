@@ -22,9 +22,9 @@ def degrees(source: IntArray, target: IntArray, count: int) -> FloatArray:
 def complete(weight: FloatArray, degree: FloatArray) -> FloatArray:
     """Fill gaps in weights ``(n,)``: NaN becomes a weight by degree.
 
-    A negative weight becomes 0; ``degree`` is ``(n,)``. Where no node has a weight, it is the
-    degree, and 1 for an isolated node. If some nodes have a weight, a gap gets their median, scaled
-    by degree over mean degree. The result is clipped to the range of their weights.
+    ``degree`` is ``(n,)``. A negative weight becomes 0. If no node has a weight, each gets its
+    degree, and an isolated node gets 1. If some nodes have a weight, a gap gets their median,
+    scaled by degree over mean degree and clipped to the range of their weights.
     """
     finite = np.isfinite(weight)
     if not finite.any():

@@ -1,8 +1,8 @@
 """Group the sentences of a document into chunks, by their sizes in bytes.
 
-One way fills chunks in turn. Another divides the document at the sentence ends with the lowest
-ranks; a rank follows from the sentences around it, so an edit moves few ends. The third takes ends
-that are given.
+There are three ways. The first fills one chunk after another. The second divides the document at
+the sentence ends with the lowest ranks. A rank depends only on the sentences around it, so an edit
+moves few ends. The third takes the ends from the caller.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ SIDE = 3
 """Sentences on each side of a place whose vectors are compared."""
 
 LAST = np.iinfo(np.int64).max
-"""The rank of an end that is not chosen if there is another."""
+"""The rank of an end that is chosen only if there is no other."""
 
 IntArray = NDArray[np.int64]
 RankArray = NDArray[np.int64] | NDArray[np.float64]
@@ -32,7 +32,7 @@ RankArray = NDArray[np.int64] | NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class SizedSentence:
-    """A sentence of a document, and its UTF-8 bytes."""
+    """A sentence of a document, and its size in UTF-8 bytes."""
 
     sentence: Sentence
     size: int
@@ -43,8 +43,8 @@ def fill_groups(
 ) -> Iterator[list[SizedSentence]]:
     """Yield groups of at most ``room`` bytes, each as full as possible.
 
-    With ``cut``, a sentence is divided where a group is full. Else a sentence larger than
-    ``room`` is a group of its own.
+    With ``cut``, a sentence that does not fit is divided where the group is full. Otherwise, a
+    sentence larger than ``room`` is a group of its own.
     """
     group: list[SizedSentence] = []
     used = 0
@@ -68,7 +68,7 @@ def fill_groups(
 def end_groups(
     text: str, sentences: Iterable[Sentence], ends: Sequence[int]
 ) -> Iterator[list[SizedSentence]]:
-    """Yield the sentences of each chunk; one that a chunk ends in is divided there.
+    """Yield the sentences of each chunk; a sentence that a chunk ends in is divided there.
 
     Raises ValueError unless ``ends`` ascend within the text, and the last one is its end.
     """
@@ -97,13 +97,13 @@ def end_groups(
 def divide(sizes: IntArray, room: int, ranks: RankArray) -> Iterator[tuple[int, int]]:
     """Yield the sentences ``[first, last)`` of each group, of ``sizes`` ``(n,)`` bytes.
 
-    The document is cut at the sentence end with the lowest of the ``ranks`` ``(n,)``, and so are
-    its parts, until they have at most ``MOST`` times ``room`` bytes. No part has less than
-    ``LEAST``. Since a cut depends on the ends around it only, an edit changes the group it is in,
-    and rarely a neighbor.
+    The document is cut at the sentence end with the lowest of the ``ranks`` ``(n,)``. Its parts are
+    cut in the same way, until they have at most ``MOST`` times ``room`` bytes. Cuts leave at least
+    ``LEAST`` times ``room`` on both sides if sentences allow it. A cut depends only on the ends
+    around it, so an edit changes its own group, and rarely a neighbor.
     """
-    # Floats hold such sums exactly. Integers would be converted to them, all of them, for each
-    # fraction that is looked up, which takes time with the square of the text.
+    # Floats hold these sums exactly. With integers, each search for a fraction would convert the
+    # whole array, and time would grow with the square of the text.
     sums = np.concatenate([np.zeros(1), np.cumsum(sizes, dtype=np.float64)])
     parts = [(0, len(sizes))]
     while parts:
@@ -117,7 +117,7 @@ def divide(sizes: IntArray, room: int, ranks: RankArray) -> Iterator[tuple[int, 
 
 
 def _best_cut(sums: NDArray[np.float64], first: int, last: int, room: int, ranks: RankArray) -> int:
-    """Return where to divide a part; of equal ranks, the one in the middle wins."""
+    """Return the sentence before which to divide a part; the middle one of equal ranks wins."""
     low = int(np.searchsorted(sums, sums[first] + LEAST * room))
     high = int(np.searchsorted(sums, sums[last] - LEAST * room, side="right")) - 1
     low, high = max(low, first + 1), min(high, last - 1)
@@ -132,7 +132,7 @@ def _best_cut(sums: NDArray[np.float64], first: int, last: int, room: int, ranks
 def hash_ranks(text: str, sentences: Sequence[Sentence]) -> RankArray:
     """Return a rank ``(n,)`` for each sentence end: the hash of the sentence.
 
-    A heading belongs to the text below it, so it ranks last.
+    A heading belongs to the text below it, so its own end ranks last.
     """
     hashes = (
         LAST if one.kind == "heading" else hash64(encoded(text[one.start : one.end].strip()))
@@ -170,7 +170,7 @@ def size_bytes(text: str) -> int:
 def sized(text: str, sentences: Iterable[Sentence]) -> Iterator[SizedSentence]:
     """Yield the sentences of a text with their sizes."""
     for sentence in sentences:
-        yield _sized(text, sentence)
+        yield _measure_sentence(text, sentence)
 
 
 def cut_sentence(
@@ -178,7 +178,8 @@ def cut_sentence(
 ) -> tuple[SizedSentence, SizedSentence] | None:
     """Cut a sentence after a word, so that the first part has at most ``room`` bytes.
 
-    None if nothing of it fits. ``inside_words`` it may be cut where no word ends.
+    Return both parts, or None if nothing fits. With ``inside_words``, the cut may fall inside a
+    word that is too long.
     """
     sentence = whole.sentence
     head = text[sentence.start : sentence.start + max(room, 0)]
@@ -192,8 +193,8 @@ def cut_sentence(
         return None
     first = replace(sentence, end=end)
     rest = replace(sentence, start=end, opens=False)
-    return _sized(text, first), _sized(text, rest)
+    return _measure_sentence(text, first), _measure_sentence(text, rest)
 
 
-def _sized(text: str, sentence: Sentence) -> SizedSentence:
+def _measure_sentence(text: str, sentence: Sentence) -> SizedSentence:
     return SizedSentence(sentence, size_bytes(text[sentence.start : sentence.end]))

@@ -1,7 +1,7 @@
 """Divide documents into chunks: stretches of text with headings, pages, and context.
 
-Chunks end where sentences do, and stay where they are under edits. ``ChunkRules`` say how large
-they are, and where they may end.
+Chunks end where sentences end, and most stay the same when a document is edited. ``ChunkRules`` set
+how large they are, and where they may end.
 """
 
 from __future__ import annotations
@@ -34,13 +34,15 @@ from pgs_neo4j.text.tokens import BYTES_PER_TOKEN
 
 LONGEST_TITLE = 200
 MOST_SENTENCES = 1_000_000
-"""Sentences of any document. Each takes some 200 bytes of memory until all chunks are made."""
+"""Sentences that any document may have. Each takes some 200 bytes of memory until all chunks are
+made."""
 
 MOST_LABELS = 1_000
-"""Labels of a record that all of its chunks name; tables rarely have more columns."""
+"""Most labels of a record that all of its chunks carry; tables rarely have more columns."""
 
 LEAST_LETTERS = 20
-"""Characters of a sentence on average, in a document of more sentences than that."""
+"""Least average length of sentences, in characters, in a document with more than
+``MOST_SENTENCES``."""
 
 _MARKS = re.compile(r"^[\s#]+|[\s#]+$")
 
@@ -49,10 +51,11 @@ ChunkStrategy = Literal["content", "token", "sentence", "semantic"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChunkRules:
-    """Sizes in tokens, as estimated; ``large_bytes`` is the size of a large document.
+    """Strategy and sizes of chunks, in estimated tokens.
 
-    ``content`` and ``semantic`` chunks have between half and one and a half times the size.
-    ``overlap`` is of the text before a chunk that is shown as context; smaller chunks have less.
+    A document over ``large_bytes`` has chunks of ``large_size``. ``content`` and ``semantic``
+    chunks have between half and one and a half times the size. ``overlap`` is the size of the text
+    before a chunk that is shown as context; smaller chunks have less.
     """
 
     strategy: ChunkStrategy = "content"
@@ -72,7 +75,7 @@ class ChunkRules:
         return max(1, int(self.size_for(document_bytes) * BYTES_PER_TOKEN))
 
     def overlap_bytes_for(self, document_bytes: int) -> int:
-        """Return the most UTF-8 bytes of a chunk's context."""
+        """Return the size limit of a chunk's context, in UTF-8 bytes."""
         share = self.size_for(document_bytes) / max(1, self.size)
         return int(self.overlap * share * BYTES_PER_TOKEN)
 
@@ -91,31 +94,31 @@ def chunk_document(
     rules: ChunkRules = _NO_RULES,
     vectors: NDArray[np.floating] | None = None,
 ) -> Iterator[Chunk]:
-    """Yield the chunks of a document in order; their texts joined are its text.
+    """Yield the chunks of a document in order; their joined texts are its text.
 
     A document of at most one and a half times the size is one chunk. The strategy ``semantic``
-    needs the ``vectors`` ``(n, d)`` of the document's sentences, as ``split_sentences`` yields
-    them. Raises ValueError without them, and for more sentences than a text of its size has.
+    needs ``vectors`` ``(n, d)``, one for each sentence that ``split_sentences`` yields. Raises
+    ValueError without them, and if a text has too many sentences for its size.
     """
     total = size_bytes(document.text)
-    groups = _groups(document.text, total, rules, vectors)
-    yield from _chunks(document, groups, rules.overlap_bytes_for(total))
+    groups = _group_sentences(document.text, total, rules, vectors)
+    yield from _make_chunks(document, groups, rules.overlap_bytes_for(total))
 
 
 def chunks_ending(
     document: DocumentText, ends: Sequence[int], rules: ChunkRules = _NO_RULES
 ) -> Iterator[Chunk]:
-    """Yield the chunks that end at some places of a document's text.
+    """Yield the chunks of a document that end at the given places of its text.
 
-    Only the overlap of the rules counts. Raises ValueError unless ``ends`` ascend within the text,
-    and the last one is its end, and for more sentences than a text of its size has.
+    Of the rules, only the overlap counts. Raises ValueError unless ``ends`` ascend within the text
+    and the last one is its end, and if a text has too many sentences for its size.
     """
     text = document.text
     groups = end_groups(text, bounded_sentences(text), ends)
-    yield from _chunks(document, groups, rules.overlap_bytes_for(size_bytes(text)))
+    yield from _make_chunks(document, groups, rules.overlap_bytes_for(size_bytes(text)))
 
 
-def _chunks(
+def _make_chunks(
     document: DocumentText, groups: Iterable[list[SizedSentence]], overlap: int
 ) -> Iterator[Chunk]:
     text, past = document.text, _Past(document, overlap)
@@ -129,21 +132,21 @@ def _chunks(
             end=end,
             text=stretch,
             hash=digest(stretch),
-            # Without ``replace``, which takes ten times as long for each of many sentences.
+            # ``replace`` would take ten times as long, and there are many sentences.
             sentences=tuple(
                 Sentence(one.start - start, one.end - start, one.kind, one.opens, one.level)
                 for one in sentences
             ),
             context=text[past.context_start(start) : start],
             path=past.path_at(sentences[0]),
-            page=_page(document.page_starts, start, stretch),
+            page=_find_page(document.page_starts, start, stretch),
             given=past.given_in(start, end),
             labels=past.labels_of(stretch),
         )
         past.add(group)
 
 
-def _groups(
+def _group_sentences(
     text: str, total: int, rules: ChunkRules, vectors: NDArray[np.floating] | None
 ) -> Iterable[list[SizedSentence]]:
     room = rules.room_for(total)
@@ -151,10 +154,10 @@ def _groups(
     if rules.strategy in ("token", "sentence"):
         return fill_groups(text, sentences, room, cut=rules.strategy == "token")
     if rules.strategy == "content":
-        return _divided(text, list(sentences), room, None)
+        return _divide_by_ranks(text, list(sentences), room, None)
     if vectors is None:
         raise ValueError("the strategy 'semantic' needs a vector for each sentence")
-    return _divided(text, list(sentences), room, vectors)
+    return _divide_by_ranks(text, list(sentences), room, vectors)
 
 
 def bounded_sentences(text: str) -> Iterator[Sentence]:
@@ -169,7 +172,7 @@ def bounded_sentences(text: str) -> Iterator[Sentence]:
         yield sentence
 
 
-def _divided(
+def _divide_by_ranks(
     text: str, sentences: list[SizedSentence], room: int, vectors: NDArray[np.floating] | None
 ) -> Iterator[list[SizedSentence]]:
     plain = [one.sentence for one in sentences]
@@ -181,18 +184,18 @@ def _divided(
 
 @dataclass(slots=True)
 class _Past:
-    """The text before a chunk: its headings, and the sentences that may be its context."""
+    """The text before a chunk: the headings above it, and sentences that may be its context."""
 
     document: DocumentText
     overlap: int
     headings: list[OutlineEntry] = field(default_factory=list)
     recent: deque[SizedSentence] = field(default_factory=deque)
-    read: int = 0  # entries of the outline
-    placed: int = 0  # given entities
+    read: int = 0  # entries of the outline read so far
+    placed: int = 0  # given entities placed in a chunk so far
     _labels: frozenset[str] = frozenset()
 
     def add(self, group: Sequence[SizedSentence]) -> None:
-        """Take in the sentences of a chunk."""
+        """Add the sentences of a chunk to the past, after the chunk was made."""
         size = 0
         self.recent.clear()
         for one in reversed(group):
@@ -203,10 +206,10 @@ class _Past:
         if not self.document.outline:
             for one in group:
                 if one.sentence.kind == "heading":
-                    self._enter(self._entry(one.sentence))
+                    self._add_heading(self._make_entry(one.sentence))
 
     def context_start(self, start: int) -> int:
-        """Return where the context begins: whole sentences, else words, that fit."""
+        """Return where the context begins: at a sentence, or else at a word, so that it fits."""
         size = 0
         begin = start
         for one in reversed(self.recent):
@@ -228,7 +231,7 @@ class _Past:
         """Return the titles above a chunk that begins with the sentence ``first``."""
         outline = self.document.outline
         while self.read < len(outline) and outline[self.read].start < first.start:
-            self._enter(outline[self.read])
+            self._add_heading(outline[self.read])
             self.read += 1
         level = first.level if first.kind == "heading" else 0
         if self.read < len(outline) and outline[self.read].start < first.end:
@@ -247,10 +250,10 @@ class _Past:
         )
 
     def labels_of(self, text: str) -> tuple[str, ...]:
-        """Return the labels that a chunk may have: of very many, those that begin its lines.
+        """Return the labels of a chunk: all of its document, or those that begin its own lines.
 
-        Each chunk is known by its labels as well, so all of a wide record for each of its chunks
-        would take time with the square of its size.
+        A very wide record has too many labels to carry in each of its chunks: time would grow with
+        the square of its size.
         """
         labels = self.document.labels
         if len(labels) <= MOST_LABELS:
@@ -259,21 +262,22 @@ class _Past:
         found = (line[: find_label(line, self._labels)] for line in text.split("\n"))
         return tuple(dict.fromkeys(label for label in found if label))
 
-    def _enter(self, entry: OutlineEntry) -> None:
-        """Take in a title, which every chunk below it repeats, and so no more than a line of it."""
+    def _add_heading(self, entry: OutlineEntry) -> None:
+        """Add a heading, cut to ``LONGEST_TITLE``, because every chunk below repeats its title."""
         while self.headings and self.headings[-1].level >= entry.level:
             self.headings.pop()
         if len(entry.title) > LONGEST_TITLE:
             entry = replace(entry, title=entry.title[:LONGEST_TITLE])
         self.headings.append(entry)
 
-    def _entry(self, sentence: Sentence) -> OutlineEntry:
+    def _make_entry(self, sentence: Sentence) -> OutlineEntry:
+        """Return a heading's sentence as an entry of the outline, without marks."""
         line = self.document.text[sentence.start : sentence.end].strip().partition("\n")[0]
         title = " ".join(_MARKS.sub("", line).split())[:LONGEST_TITLE]
         return OutlineEntry(sentence.start, sentence.level, title)
 
 
-def _page(page_starts: Sequence[int], start: int, text: str) -> int | None:
+def _find_page(page_starts: Sequence[int], start: int, text: str) -> int | None:
     """Return the page of a chunk's first word, counted from 1; None without pages."""
     if not page_starts:
         return None
