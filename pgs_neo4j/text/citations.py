@@ -1,13 +1,13 @@
-"""Read the citations of a model's text: their grammar, the nodes they name, and how to show them.
+"""Reads the citations in a model's text, resolves the nodes they name, and prepares their display.
 
 A citation is a pair of brackets that holds aliases and nothing else. The brackets are square or
 round, narrow or full-width: ``[n1]``, ``(n1, n2)``, ``【P4:n1; n2】``, ``[nodes n3 and n5]``. Two
 aliases with a hyphen or a longer dash between them are a range: ``[n3-n7]``. A range cites every
-node in it if all of them were in the prompt and they are at most ``RANGE``. Otherwise it cites its
+node in it if all of them were in the prompt and there are at most ``RANGE``. Otherwise it cites its
 two ends.
 
-Whether a citation is valid is decided when the answer is made and is part of it. To show a text,
-``pieces`` only finds the places of its aliases. Everything takes time in proportion to the text.
+An answer stores which of its citations are valid, decided when it is made. To show a text,
+``pieces`` only finds the places of its aliases. All functions take time in proportion to the text.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from pgs_neo4j.text.shown import one_line
 _DASH = r"(?:[-\u2010-\u2015\u2212]|to(?!\w))"
 _NAME = r"(?:P\d{1,9}(?:\s*[:.]\s*|\s+))?(?:nodes?\s+)?n\d{1,9}(?!\w)"
 
-# The word before a bare alias belongs to the alias: with one way to read a group, and no bracket
-# inside of it, matching takes linear time.
+# The word before a bare alias belongs to the alias. So there is only one way to read a group, and
+# no bracket inside it, and matching takes linear time.
 _MARK = r"(?:[,;&/]|and(?!\w)|nodes?(?!\w|\s+n\d{1,9}(?!\w)))"
 _PARTS = r"(?:P(?P<partition>\d+)[\s:.]+)?(?:nodes?\s+)?n(?P<number>\d+)"
 GROUP = re.compile(
@@ -33,7 +33,7 @@ GROUP = re.compile(
     r"[\])\u3011\uff09\uff3d\u3015]",
     re.IGNORECASE,
 )
-"""A citation; group 1 is what its brackets hold."""
+"""A citation; group 1 is the text between its brackets."""
 
 ALIAS = re.compile(_PARTS, re.IGNORECASE)
 """An alias in a citation, as ``partition`` (or None) and ``number``."""
@@ -43,7 +43,7 @@ ENTRY = re.compile(rf"(?P<range>{_DASH}\s*)?{_PARTS}", re.IGNORECASE)
 
 RANGE = 20  # nodes that a range may cite without naming them all
 SHORT_TITLE = 36  # characters of a node's title in running text
-Place = tuple[int, str]  # partition id, 0 if none is named, and alias
+Place = tuple[int, str]  # partition id, or 0 if the text names no partition, and alias
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,11 +74,11 @@ def find_mentions(text: str, partition: int | None) -> Iterator[Mention]:
     """Find the mentions in a text, in order and without repeats.
 
     An alias without a partition belongs to the partition of the alias before it in the same
-    brackets, else to ``partition``.
+    brackets, or else to ``partition``.
     """
     seen: set[Mention] = set()
     for group in GROUP.finditer(text):
-        for mention in _mentions(group[1], partition):
+        for mention in _parse_mentions(group[1], partition):
             if mention not in seen:
                 seen.add(mention)
                 yield mention
@@ -87,14 +87,14 @@ def find_mentions(text: str, partition: int | None) -> Iterator[Mention]:
 def resolve(text: str, partition: int, nodes: Mapping[str, Node]) -> tuple[Citation, ...]:
     """Resolve the citations of a sweep's text.
 
-    ``nodes`` are those of the prompt, by alias. Other aliases are kept with ``valid`` false.
+    ``nodes`` are the nodes in the prompt, by alias. Other aliases are kept with ``valid`` false.
     """
     cited: dict[tuple[int, str], Citation] = {}
     for mention in find_mentions(text, partition):
         number = partition if mention.partition is None else mention.partition
         own: Mapping[str, Node] = nodes if number == partition else {}
         for alias in mention.aliases(own):
-            cited.setdefault((number, alias), _citation(alias, number, own.get(alias)))
+            cited.setdefault((number, alias), _make_citation(alias, number, own.get(alias)))
     return tuple(cited.values())
 
 
@@ -103,7 +103,8 @@ def resolve_qualified(
 ) -> tuple[Citation, ...]:
     """Resolve the citations of a synthesis.
 
-    A citation is valid if a report cites the same node: ``reported``, by partition and alias.
+    A citation is valid if a report cites the same node. ``reported`` are the citations of all
+    reports, by partition and alias.
     """
     by_partition: dict[int, dict[str, Citation]] = {}
     for (partition, alias), citation in reported.items():
@@ -113,7 +114,7 @@ def resolve_qualified(
         number = mention.partition or 0
         own = by_partition.get(number, {})
         for alias in mention.aliases(own):
-            cited.setdefault((number, alias), own.get(alias) or _citation(alias, number, None))
+            cited.setdefault((number, alias), own.get(alias) or _make_citation(alias, number, None))
     return tuple(cited.values())
 
 
@@ -121,7 +122,7 @@ def qualify_aliases(text: str, partition: int) -> str:
     """Add the partition to every alias: ``[n3, n7]`` becomes ``[P4:n3, P4:n7]``."""
 
     def rewrite(group: re.Match[str]) -> str:
-        return f"[{', '.join(map(_written, _mentions(group[1], partition)))}]"
+        return f"[{', '.join(map(_write_mention, _parse_mentions(group[1], partition)))}]"
 
     return GROUP.sub(rewrite, text)
 
@@ -136,7 +137,7 @@ def defuse(text: str) -> str:
     return GROUP.sub(lambda group: f"⟦{group[0][1:-1]}⟧", text)
 
 
-def _mentions(inside: str, partition: int | None) -> list[Mention]:
+def _parse_mentions(inside: str, partition: int | None) -> list[Mention]:
     """Return the mentions in a citation's brackets."""
     mentions: list[Mention] = []
     for entry in ENTRY.finditer(inside):
@@ -151,12 +152,12 @@ def _mentions(inside: str, partition: int | None) -> list[Mention]:
     return mentions
 
 
-def _written(mention: Mention) -> str:
+def _write_mention(mention: Mention) -> str:
     ends = dict.fromkeys((mention.first, mention.last))
     return "-".join(f"P{mention.partition}:n{number}" for number in ends)
 
 
-def _citation(alias: str, partition: int, node: Node | None) -> Citation:
+def _make_citation(alias: str, partition: int, node: Node | None) -> Citation:
     if node is None:
         return Citation(alias=alias, partition=partition, valid=False)
     return Citation(
@@ -186,14 +187,14 @@ class Cited:
 def pieces(text: str, partition: int = 0) -> Iterator[str | tuple[Cited, ...]]:
     """Split a text into plain stretches and groups of aliases with brackets.
 
-    An alias without a partition belongs to the partition of the alias before it in the group, else
-    to ``partition``.
+    An alias without a partition belongs to the partition of the alias before it in the group, or
+    else to ``partition``.
     """
     begin = 0
     for group in GROUP.finditer(text):
         if group.start() > begin:
             yield text[begin : group.start()]
-        yield _group(group[0], partition)
+        yield _split_group(group[0], partition)
         begin = group.end()
     if begin < len(text):
         yield text[begin:]
@@ -224,14 +225,14 @@ def validity_of(citations: tuple[Citation, ...]) -> dict[Place, bool]:
 
 
 def short_titles(titles: Iterable[tuple[Place, str]]) -> dict[Place, str]:
-    """Return the name of each node in running text: a short title.
+    """Return the short title of each node, to name it in running text.
 
-    Nodes that share a short title have their alias after it. A node without a title has only its
+    If nodes share a short title, their aliases follow it. A node without a title is named by its
     alias. The first title of a place counts.
     """
     names: dict[Place, str] = {}
     for place, title in titles:
-        names.setdefault(place, _shortened(title))
+        names.setdefault(place, _shorten(title))
     count = Counter(names.values())
     return {
         place: title if title and count[title] == 1 else f"{title} {name_of(*place)}".strip()
@@ -255,8 +256,8 @@ def reported_citations(answer: Answer) -> tuple[Citation, ...]:
     )
 
 
-def _shortened(title: str) -> str:
-    """Return a title that ends at a word, unless its first words are too long."""
+def _shorten(title: str) -> str:
+    """Return a title cut to ``SHORT_TITLE``, at the end of a word unless its words are too long."""
     line = " ".join(defuse(one_line(title, 4 * SHORT_TITLE)).split())
     if len(line) <= SHORT_TITLE:
         return line
@@ -265,8 +266,8 @@ def _shortened(title: str) -> str:
     return f"{(words if len(words) > SHORT_TITLE // 2 else cut).rstrip(' .,;:-')}…"
 
 
-def _group(written: str, partition: int) -> tuple[Cited, ...]:
-    """Return the aliases of a citation that is ``written`` with its brackets."""
+def _split_group(written: str, partition: int) -> tuple[Cited, ...]:
+    """Return the aliases of a citation; ``written`` includes its brackets."""
     aliases = list(ALIAS.finditer(written))
     ends = [*(alias.start() for alias in aliases[1:]), len(written)]
     group: list[Cited] = []

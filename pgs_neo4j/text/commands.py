@@ -1,4 +1,4 @@
-"""Write commands to paste into a shell: words in quotes, and ``pgs graph add`` for a mapping."""
+"""Writes commands to paste into a shell: quoted words, and ``pgs graph add`` for a mapping."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pgs_neo4j.model import GraphMapping
 def add_command(name: str, mapping: GraphMapping, *, replace: bool = False) -> str:
     """Return a mapping's ``pgs graph add`` command, to paste into a shell.
 
-    ``replace`` lets it take the place of another definition of that name.
+    With ``replace``, the command replaces an existing definition of that name.
     """
     options = (
         ("--label", mapping.labels),
@@ -40,7 +40,7 @@ def add_command(name: str, mapping: GraphMapping, *, replace: bool = False) -> s
 
 
 def text_command(name: str, mapping: GraphMapping) -> str:
-    """Return the command that lets a graph read a property, in quotes, with all else as it is."""
+    """Return the quoted command that makes a graph read a property and changes nothing else."""
     command = add_command(name, changed(mapping, text=("PROPERTY",)), replace=True)
     return f"'{command}'" if "'" not in command else command
 
@@ -57,10 +57,10 @@ def shell_word(word: str) -> str:
     """
     if word.isprintable():
         return shlex.quote(word)
-    return f"$'{''.join(map(_escaped, word))}'"
+    return f"$'{''.join(map(_escape, word))}'"
 
 
-def _escaped(character: str) -> str:
+def _escape(character: str) -> str:
     if character in "\\'":
         return f"\\{character}"
     if character.isprintable():
@@ -69,4 +69,4 @@ def _escaped(character: str) -> str:
 
 
 EXTEND = "the command that 'pgs graph show NAME' prints, with --replace and"
-"""Begins advice where the name of the graph is not known; an option follows."""
+"""The beginning of advice when the name of the graph is unknown; an option follows."""

@@ -1,1 +1,1 @@
-"""Claims of models: their numbers, dates, names, quotations, and negations, looked up in texts."""
+"""Looks up what a model claims in its sources: numbers, dates, names, quotations, and negations."""

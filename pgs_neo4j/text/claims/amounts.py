@@ -1,7 +1,7 @@
-"""Finds numbers that are no plain ones: fractions, factors, times of day, and ratios.
+"""Finds numbers in other forms than plain digits: fractions, factors, times of day, and ratios.
 
-A fraction is a share in percent, with the roundings in which it may be stated. Words such as
-"half" and "third" count only where they say how much of something, not which one of several.
+A fraction is read as a share in percent, with the roundings in which a text may state it. Words
+such as "half" and "third" count only if they say how much of something, not which of several.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import NamedTuple
 from unicodedata import numeric
 
 CLOCK, RATIO, TIMES = "clock", "ratio", "times"
-"""Kinds of numbers: minutes after midnight, a quotient, and the factor by which something grew."""
+"""Kinds of numbers: minutes after midnight, a quotient, and the factor of a growth."""
 
 HALF_DAY = 12 * 60  # minutes
 _PARTS = {
@@ -45,7 +45,7 @@ _HALF = re.compile(
     r"|(?<=\bby\s)(?:one[\s-])?half\b(?!\s(?:an?|past)\b)|(?<=\bin\s)half\b",
     re.IGNORECASE,
 )
-_WHICH = re.compile(  # says which half is meant, not how much of something
+_WHICH = re.compile(  # a word before "half" that says which half, not how much
     r"\b(?:first|second|other|latter|former|better|upper|lower|northern|southern|eastern|western"
     r"|left|right|top|bottom|this|that|each|either|same|last|next|back|front|outer|inner)\s\Z",
     re.IGNORECASE,
@@ -88,7 +88,7 @@ _HALF_OF_DAY = re.compile(r"\d\s?[apAP]\.?[mM]")
 
 
 class Amount(NamedTuple):
-    """A number at its place in a text, in the ways to read it, each with its step."""
+    """A number at its place in a text; ``readings`` are the ways to read it, each with its step."""
 
     start: int
     end: int
@@ -100,17 +100,17 @@ def find_amounts(text: str) -> Iterator[Amount]:
     """Yield the fractions, times of day, and ratios of a text; some may overlap."""
     if ":" in text or "Uhr" in text or _HALF_OF_DAY.search(text):
         for match in _CLOCK.finditer(text):
-            yield Amount(match.start(), match.end(), CLOCK, _minutes(match))
+            yield Amount(match.start(), match.end(), CLOCK, _read_minutes(match))
     if ":" in text or "ratio" in text:
         for match in _RATIO.finditer(text):
             one, other = (Decimal(group) for group in match.groups() if group)
             if other:
                 yield Amount(match.start(), match.end(), RATIO, ((one / other, Decimal(0)),))
-    yield from _fractions(text)
+    yield from _find_fractions(text)
 
 
 def find_factors(text: str) -> Iterator[Amount]:
-    """Yield the factors by which a text says that something grew."""
+    """Yield the factors in a text by which something grew or shrank."""
     if not any(part in text for part in ("fold", "bled", "pled", "halved")):
         return
     for match in _FACTOR.finditer(text):
@@ -120,26 +120,26 @@ def find_factors(text: str) -> Iterator[Amount]:
 
 
 def states_factor(value: Decimal, text: str) -> bool:
-    """Return whether a text in lower case states a factor in words or digits."""
+    """Return whether a text, in lower case, states a factor in words or digits."""
     words = [word for word, number in _FOLDS.items() if number == value]
     forms = [*words, f"{value.normalize():f}"]
-    told = "|".join(rf"\b{re.escape(one)}(?:[\s-]?fold| times|x\b)" for one in forms)
+    pattern = "|".join(rf"\b{re.escape(one)}(?:[\s-]?fold| times|x\b)" for one in forms)
     own = _FACTOR_FORMS.get(value)
-    return re.search(f"{told}|{own}" if own else told, text) is not None
+    return re.search(f"{pattern}|{own}" if own else pattern, text) is not None
 
 
-def _minutes(match: re.Match[str]) -> tuple[tuple[Decimal, Decimal], ...]:
+def _read_minutes(match: re.Match[str]) -> tuple[tuple[Decimal, Decimal], ...]:
     minute = int(match["minute"] or match["minute2"] or 0)
     half = (match["half"] or match["half2"] or "").casefold()
     hour = int(match["hour"])
     at = hour % 12 * 60 + minute if half else hour * 60 + minute
     times = [at + HALF_DAY] if half == "p" else [at]
-    if not half and 0 < hour <= 12:  # nobody says which half of the day is meant
+    if not half and 0 < hour <= 12:  # the text does not say which half of the day is meant
         times.append((at + HALF_DAY) % (2 * HALF_DAY))
     return tuple((Decimal(one), Decimal(0)) for one in times)
 
 
-def _fractions(text: str) -> Iterator[Amount]:
+def _find_fractions(text: str) -> Iterator[Amount]:
     if "/" in text:
         for match in _QUOTIENT.finditer(text):
             one, other = int(match[1]), int(match[2])
@@ -155,14 +155,14 @@ def _fractions(text: str) -> Iterator[Amount]:
         if not _WHICH.search(text, max(0, match.start() - 12), match.start()):
             yield Amount(match.start(), match.end(), "%", share(Decimal("0.5")))
     for match in _FRACTION.finditer(text):
-        if _says_how_much(match, text):
+        if _is_share(match, text):
             top, part = _TOPS[match["top"].casefold()], _PARTS[match["part"].casefold()]
             if top < part:
                 yield Amount(match.start(), match.end(), "%", share(Decimal(top) / part))
 
 
-def _says_how_much(match: re.Match[str], text: str) -> bool:
-    """Whether words such as a third are a share, and not one of three things."""
+def _is_share(match: re.Match[str], text: str) -> bool:
+    """Return whether words such as a third mean a share, not one of three things."""
     several = _TOPS[match["top"].casefold()] > 1
     if several != bool(match["s"]):
         return False
@@ -173,7 +173,7 @@ def _says_how_much(match: re.Match[str], text: str) -> bool:
 
 
 def share(value: Decimal) -> tuple[tuple[Decimal, Decimal], ...]:
-    """Return a share in percent, with its roundings."""
+    """Return a share in percent, exact and rounded, each with a step of 1."""
     exact = 100 * value
     rounded = dict.fromkeys((exact, round(exact, 1), Decimal(round(exact)), Decimal(int(exact))))
     return tuple((one, Decimal(1)) for one in rounded)

@@ -1,8 +1,9 @@
-"""Looks the claims of a sentence up in the texts that it cites, and says what cannot be found.
+"""Looks up the claims of a sentence in the texts that it cites, and reports what cannot be found.
 
-A sentence is in doubt if it states a number, a date, a name, or a quotation that no text has, or
-denies what a text says in nearly the same words. Sums, differences, shares, and counts are redone
-from the numbers beside them. A paraphrase that states none of these is never in doubt.
+A sentence is in doubt if it states a number, a date, a name, or a quotation that no text has. It is
+also in doubt if it denies what a text says in nearly the same words. Sums, differences, shares, and
+counts are recomputed from the numbers around them. A paraphrase without any of these is never in
+doubt.
 """
 
 from __future__ import annotations
@@ -38,12 +39,12 @@ from pgs_neo4j.text.normal_form import (
 from pgs_neo4j.text.words import STOP_WORDS
 
 BESIDE = 25  # characters around a number in which a word says how it was computed
-NEAR = 12  # characters between two counts of the same things
-SMALL = 12  # a count in words up to this one may be of what the sentence itself lists
-MOST_NUMBERS = 12  # of one kind among the cited texts of which sums are tried
+NEAR = 12  # most characters between two counts of the same things
+SMALL = 12  # largest count in words that may count the items of the sentence's own list
+MOST_NUMBERS = 12  # sums are tried of at most this many numbers of one kind in the cited texts
 MOST_REASONS = 3
 YEARS = "year"  # the kind of a number of years
-LONGEST_REASON = 80  # characters of what is quoted in a reason
+LONGEST_REASON = 80  # characters of a quoted text in a reason
 
 _SUM = re.compile(
     r"\b(?:totals?|totall?ing|totall?ed|sums?|summing|together|combined|altogether|jointly|in all"
@@ -75,7 +76,7 @@ _DOWN = re.compile(
     r"|shrank|shrink\w*|cut|cuts)\b",
     re.IGNORECASE,
 )
-# What a sentence may say in two directions: each pair of patterns says it up, and down.
+# Trends that a sentence may state in either direction: each pair of patterns is up, then down.
 _TRENDS = tuple(
     (re.compile(rf"\b(?:{up})\b", re.IGNORECASE), re.compile(rf"\b(?:{down})\b", re.IGNORECASE))
     for up, down in (
@@ -108,16 +109,17 @@ _QUOTED = re.compile(
     r"|(?<![\w\"])\"([^\"]{1,1000})\"(?![\w\"])"
 )
 _GAP = re.compile(r"\[?(?:\.\.\.|…)\]?|\[[^\[\]]{0,40}\]")
-_LEAST_QUOTED = 12, 3  # characters and words of the quotation of a sentence
+_LEAST_QUOTED = 12, 3  # least characters and words of a quotation; shorter ones may be terms
 _NUMBERED = re.compile(r"([^\W\d_]*[A-Z][^\W\d_]+)[ -]\Z")  # a name before its number
 _DECORATION = re.compile(r"[*_`]|\A\W*[-•+]\s+")
 
 
 @dataclass(frozen=True)
 class Known:
-    """What a sentence may state without a citation: the question, and what the run counted.
+    """Facts that a sentence may state without a source: the question, and counts of the run.
 
-    ``names`` has the names of partitions and the like.
+    ``names`` holds names such as those of partitions. ``partitions`` and ``nodes`` are numbers of
+    partitions and nodes that the run counted.
     """
 
     question: Material = field(default_factory=lambda: Material(""))
@@ -136,12 +138,13 @@ def find_doubts(
     where: str = "cited node",
     related: Sources | None = None,
 ) -> tuple[str, ...]:
-    """Return why a sentence is in doubt, at most ``MOST_REASONS``; empty if it is not.
+    """Return why a sentence is in doubt; empty if it is not.
 
-    ``sources`` are the texts that it cites; ``cited`` counts the partitions and the nodes. Without
-    ``quotes``, quotations were looked up elsewhere. The reasons call each source ``where``.
-    Differences and shares may be of numbers that stand together in one of the ``related`` texts, by
-    default the sources: among enough texts, each share is somewhere.
+    ``sources`` are the texts that the sentence cites, and ``cited`` is how many partitions and
+    nodes it cites. Without ``quotes``, quotations are not looked up. The reasons call each source
+    ``where``. Differences and shares are computed from numbers that stand together in one of the
+    ``related`` texts, by default the sources. These must be few: among enough texts, any share can
+    be found.
     """
     plain = _ALIAS.sub(" ", _PARTITION.sub(" ", GROUP.sub(" ", sentence)))
     if not any(sign.isalnum() for sign in plain):
@@ -149,32 +152,34 @@ def find_doubts(
     rest, missing = _MARKER.sub(lambda mark: " " * len(mark.group()), plain), []
     if quotes:
         missing += [
-            f"“{_short(quote)}”" for quote in _find_quotes(plain) if not _quoted(quote, sources)
+            f"“{_shorten(quote)}”"
+            for quote in _find_quotes(plain)
+            if not _has_quote(quote, sources)
         ]
     for date in find_dates(rest):
         near = chain((known.question,), sources.likely_first(date.text))
-        if not any(_dated(date, one) for one in near):
-            missing.append(_short(date.text))
+        if not any(_has_date(date, one) for one in near):
+            missing.append(_shorten(date.text))
         rest = rest[: date.start] + " " * (date.end - date.start) + rest[date.end :]
     known = replace(known, partitions=known.partitions | {cited[0]}, nodes=known.nodes | {cited[1]})
     related = sources if related is None else related
-    numbers = _missing_numbers(rest, sources, known, related)
+    numbers = _find_missing_numbers(rest, sources, known, related)
     missing += numbers
-    missing += map(_short, find_unsaid(rest, sources, known.question))
+    missing += map(_shorten, find_unsaid(rest, sources, known.question))
     every = Sources((known.question, known.names, *sources))
-    missing += map(_short, find_unknown_names(rest, every))
+    missing += map(_shorten, find_unknown_names(rest, every))
     reasons = [f"no {where} has {', '.join(dict.fromkeys(missing))}"] if missing else []
     if _is_denied(LABEL.sub(" ", _QUOTED.sub(" ", plain)), sources):
         reasons.append(f"a {where} says the contrary")
-    # What a text says word for word is in no doubt, however its numbers and names are read. Words
-    # have neither the signs nor the units of numbers.
+    # A sentence that a text contains word for word is not in doubt, even if its numbers and names
+    # are misread. But words alone have no signs or units, so numbers need the exact spelling.
     said = flatten(plain)
     likely = sources.likely_first(plain.strip())
     if (
         reasons
         and said.strip()
         and any(
-            said in source.flat and (not numbers or _spells(plain, source.text))
+            said in source.flat and (not numbers or _has_spelling(plain, source.text))
             for source in likely
         )
     ):
@@ -182,8 +187,8 @@ def find_doubts(
     return tuple(reasons)
 
 
-def _spells(sentence: str, text: str) -> bool:
-    """Whether a text holds a sentence with all of its signs, but for its marks and its end."""
+def _has_spelling(sentence: str, text: str) -> bool:
+    """Return whether a text holds a sentence with all of its signs, except Markdown and its end."""
     written, known = (
         "".join(_DECORATION.sub("", fold_case(normal_form(one))).split())
         for one in (sentence, text)
@@ -192,16 +197,16 @@ def _spells(sentence: str, text: str) -> bool:
 
 
 def _is_denied(text: str, sources: Sources) -> bool:
-    """Return whether a source says the contrary of one of the sentences of a text."""
+    """Return whether a source contradicts one of the sentences of a text."""
     claims = map(Words.of, split_clauses(fold_case(normal_form(text))))
     return any(denies(claim, sources.find_near(claim)) for claim in claims)
 
 
-def _dated(date: Date, source: Material) -> bool:
+def _has_date(date: Date, source: Material) -> bool:
     return any(same_date(date, other) for other in source.dates)
 
 
-def _missing_numbers(text: str, sources: Sources, known: Known, related: Sources) -> list[str]:
+def _find_missing_numbers(text: str, sources: Sources, known: Known, related: Sources) -> list[str]:
     claims = find_numbers(text)
     if not claims:
         return []
@@ -209,7 +214,7 @@ def _missing_numbers(text: str, sources: Sources, known: Known, related: Sources
     missing = [claim for claim in claims if claim not in found]
     beside = [[one for one in found if one is not claim] for claim in missing]
     return [
-        _short(claim.text)
+        _shorten(claim.text)
         for claim, others in zip(missing, beside, strict=True)
         if not _is_derived(claim, others, text, sources, related)
     ]
@@ -219,11 +224,12 @@ def _is_known(
     claim: Number, claims: Sequence[Number], text: str, sources: Sources, known: Known
 ) -> bool:
     whole = int(claim.value) if claim.value == int(claim.value) else None
-    # What needs no source comes first: to find the numbers of hundreds of texts takes long.
+    # Check first whether the number needs a source: finding the numbers of hundreds of texts is
+    # slow.
     if whole is not None and _needs_no_source(claim, whole, claims, text, known):
         return True
     small = claim.spelled and not claim.kind and whole is not None and whole <= SMALL
-    if small and not _same_noun(claim, sources):
+    if small and not _is_counted(claim, sources):
         return True
     if claim.kind == TIMES and any(states_factor(claim.value, one.folded) for one in sources):
         return True
@@ -246,19 +252,22 @@ def _is_known(
         return False
     if claim.ordinal and any(whole in source.ordinals for source in sources):
         return True
-    return not claim.kind and _decade(claim, text, sources)
+    return not claim.kind and _is_known_decade(claim, text, sources)
 
 
 def _is_contrary(text: str, source: Material, number: Number) -> bool:
-    """Whether a source has a number of something that fell, where a text says that it rose."""
-    own = _trends(text)
+    """Return whether a text says that something rose, and the source of its number that it fell.
+
+    The reverse counts in the same way.
+    """
+    own = _find_trends(text)
     if not any(own):
         return False
-    said = _trends(source.sentence(source.sentence_at(number.start)))
+    said = _find_trends(source.sentence(source.sentence_at(number.start)))
     return any(one * other < 0 for one, other in zip(own, said, strict=True))
 
 
-def _trends(text: str) -> tuple[int, ...]:
+def _find_trends(text: str) -> tuple[int, ...]:
     """Return the directions of a sentence: 1 for up, -1 for down, 0 for none or both."""
     return tuple(bool(up.search(text)) - bool(down.search(text)) for up, down in _TRENDS)
 
@@ -266,42 +275,42 @@ def _trends(text: str) -> tuple[int, ...]:
 def _needs_no_source(
     claim: Number, whole: int, claims: Sequence[Number], text: str, known: Known
 ) -> bool:
-    """Whether a number is a count of the run, or of what its own sentence lists."""
+    """Return whether a number is a count of the run, or counts a list in its own sentence."""
     if claim.spelled and whole <= 1:
         return True
     if claim.kind:
         return False
-    noun = claim.noun if claim.noun in _OWN_NOUNS else _next_noun(claim, claims)
+    noun = claim.noun if claim.noun in _OWN_NOUNS else _find_next_noun(claim, claims)
     counts = known.partitions if noun in _PARTITION_NOUNS else known.partitions | known.nodes
     if noun in _OWN_NOUNS and (whole in counts or whole <= min(SMALL, max(counts, default=0))):
         return True
-    return claim.spelled and whole <= SMALL and _lists(text[claim.end :], whole)
+    return claim.spelled and whole <= SMALL and _has_list(text[claim.end :], whole)
 
 
-def _next_noun(claim: Number, claims: Sequence[Number]) -> str:
-    """Return the noun of the number that follows, as in three of five partitions."""
+def _find_next_noun(claim: Number, claims: Sequence[Number]) -> str:
+    """Return the noun of the next number, as in "three of five partitions"."""
     behind = (other for other in claims if 0 < other.start - claim.end <= NEAR)
     return next((other.noun for other in behind), "")
 
 
-def _decade(claim: Number, text: str, sources: Sources) -> bool:
-    """Whether a number is the decade of a year that a text has, or a century."""
+def _is_known_decade(claim: Number, text: str, sources: Sources) -> bool:
+    """Return whether a number is a century, or the decade of a year in a text."""
     after = text[claim.end : claim.end + 14].casefold()
     value = int(claim.value)
     if after.startswith("s") and not value % 10:
         return any(year - year % 10 == value for one in sources for year in years(one))
-    # A century is looked up with the ordinals.
+    # The ranks module looks up centuries, with the ordinals.
     return claim.ordinal and after.lstrip(" -").startswith("centur")
 
 
-def _lists(after: str, count: int) -> bool:
-    """Whether a sentence lists as many things behind their count."""
+def _has_list(after: str, count: int) -> bool:
+    """Return whether a list of about ``count`` items follows in the rest of a sentence."""
     parts = len(re.findall(r",(?!\d)|;|\band\b|\bor\b|&", after))
     return count - 1 <= parts <= 2 * count
 
 
-def _same_noun(claim: Number, sources: Sources) -> bool:
-    """Whether a text counts the same things."""
+def _is_counted(claim: Number, sources: Sources) -> bool:
+    """Return whether a text counts the same things as a claim."""
     if not claim.noun:
         return False
     wanted = root(fold_case(normal_form(claim.noun)))
@@ -320,7 +329,7 @@ def _is_derived(
     sources: Sources,
     related: Sources,
 ) -> bool:
-    """Whether a number follows from others by a sum, a difference, a share, or a mean."""
+    """Return whether a number is the sum, difference, share, ratio, or mean of other numbers."""
     alike = (claim.kind, "" if claim.kind == YEARS else claim.kind)
     beside = [one for one in found if one.kind in alike or claim.kind == PERCENT]
     values = [one.value for one in beside if one.year == (claim.year or claim.kind == YEARS)]
@@ -328,15 +337,15 @@ def _is_derived(
         if _is_one_of(claim, sums(values, None)):
             return True
         size = next((int(one.value) for one in found if one.spelled and 1 < one.value <= 6), None)
-        size = size or _word_count(text)
-        if any(_is_one_of(claim, sums(some, size)) for some in _same_kind(claim, sources)):
+        size = size or _read_word_count(text)
+        if any(_is_one_of(claim, sums(some, size)) for some in _group_same_kind(claim, sources)):
             return True
     if not _DERIVED.search(text[max(0, claim.start - BESIDE) : claim.end + BESIDE]):
         return False
     pairs = [*combinations(values, 2), *_find_pairs(claim, related)]
     if claim.kind == PERCENT:
         plain = [one.plain[0][0] for one in found if not one.year]
-        return _is_one_of(claim, _percents([*pairs, *combinations(plain, 2)], text))
+        return _is_one_of(claim, _compute_percents([*pairs, *combinations(plain, 2)], text))
     if claim.kind == TIMES:
         plain = [one.plain[0][0] for one in found if not one.year]
         pairs += [*combinations(plain, 2), *_find_pairs(replace(claim, kind=""), related)]
@@ -350,16 +359,17 @@ def _is_derived(
 
 
 def _find_pairs(claim: Number, sources: Sources) -> list[tuple[Decimal, Decimal]]:
-    """Return pairs of numbers of which a claim may be the difference or the quotient.
+    """Return pairs of numbers whose difference or quotient a claim may be.
 
-    They stand in one sentence, and years only make years.
+    Both numbers of a pair are in one sentence. Only a number of years may be a difference between
+    calendar years.
     """
     found: list[tuple[Decimal, Decimal]] = []
     for source in sources:
         if claim.kind == YEARS:
             years = [one.value for one in source.numbers if one.year]
             found += pairwise(years)
-        for _, group in _by_sentence(source):
+        for _, group in _group_by_sentence(source):
             kinds: dict[str, list[Number]] = {}
             for one in group:
                 alike = claim.kind in (PERCENT, one.kind) and not one.year and not one.ordinal
@@ -369,18 +379,18 @@ def _find_pairs(claim: Number, sources: Sources) -> list[tuple[Decimal, Decimal]
                 found += [
                     (one.value, other.value)
                     for one, other in pairwise(some)
-                    # Different things that are counted have no difference.
+                    # Counts of different things have no difference.
                     if one.kind or not one.noun or not other.noun or one.noun == other.noun
                 ]
     return found
 
 
-def _by_sentence(source: Material) -> Iterator[tuple[int, Iterator[Number]]]:
+def _group_by_sentence(source: Material) -> Iterator[tuple[int, Iterator[Number]]]:
     return groupby(source.numbers, key=lambda one: source.sentence_at(one.start))
 
 
-def _percents(pairs: Iterable[tuple[Decimal, Decimal]], text: str) -> Iterator[Decimal]:
-    """Yield what a share or a change of pairs may be, as a sentence words it."""
+def _compute_percents(pairs: Iterable[tuple[Decimal, Decimal]], text: str) -> Iterator[Decimal]:
+    """Yield the changes of pairs in percent, or their shares, depending on a sentence's words."""
     up, down = _UP.search(text), _DOWN.search(text)
     for a, b in pairs:
         low, high = sorted((abs(a), abs(b)))
@@ -394,15 +404,19 @@ def _percents(pairs: Iterable[tuple[Decimal, Decimal]], text: str) -> Iterator[D
             yield 100 * low / high
 
 
-def _word_count(text: str) -> int | None:
+def _read_word_count(text: str) -> int | None:
     match = re.search(r"\b(both|two|three|four|five|six)\b", text, re.IGNORECASE)
     if match is None:
         return None
     return {"both": 2, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6}[match[1].casefold()]
 
 
-def _same_kind(claim: Number, sources: Sources) -> list[list[Decimal]]:
-    """Return the numbers of a claim's kind: all if few, and the first of each text."""
+def _group_same_kind(claim: Number, sources: Sources) -> list[list[Decimal]]:
+    """Return groups of numbers of a claim's kind whose sums are tried.
+
+    These are all numbers together if they are few, the numbers of texts with only one, and the
+    numbers of each sentence.
+    """
     own = [
         [one.value for one in source.numbers if one.kind == claim.kind and not one.spelled]
         for source in sources
@@ -416,14 +430,14 @@ def _same_kind(claim: Number, sources: Sources) -> list[list[Decimal]]:
             if one.kind == claim.kind and not (one.year or one.ordinal or one.spelled)
         ]
         for source in sources
-        for _, group in _by_sentence(source)
+        for _, group in _group_by_sentence(source)
     ]
     few = every if len(every) <= MOST_NUMBERS else []
     return [some for some in (few, firsts, *listed) if some]
 
 
 def _is_one_of(claim: Number, made: Iterable[Decimal]) -> bool:
-    """Whether a claim is one of some results, rounded as the claim is."""
+    """Return whether a claim equals one of the results in ``made``, at the claim's precision."""
     return any(
         abs(abs(value) - abs(one)) <= max(step / 2, Decimal("1e-9"))
         for value, step in claim.values
@@ -441,7 +455,7 @@ def _find_quotes(text: str) -> list[str]:
     ]
 
 
-def _quoted(quote: str, sources: Sources) -> bool:
+def _has_quote(quote: str, sources: Sources) -> bool:
     parts = [part for part in _GAP.split(quote) if part.strip()]
     spellings = ([flatten(part) for part in parts], [flatten(join(part)) for part in parts])
     return any(
@@ -451,6 +465,6 @@ def _quoted(quote: str, sources: Sources) -> bool:
     )
 
 
-def _short(text: str) -> str:
+def _shorten(text: str) -> str:
     plain = " ".join(text.split()).translate({ord("("): "[", ord(")"): "]"})
     return plain if len(plain) <= LONGEST_REASON else plain[: LONGEST_REASON - 1].rstrip() + "…"

@@ -63,7 +63,7 @@ _MONTH_FORMS = tuple(
 )
 _WORD = re.compile(r"[^\W\d_]{3,}")
 _DIVIDED = re.compile("\\d[-/.]\\d|年")
-AROUND = 20  # characters on either side of a month in which its day and year stand
+AROUND = 20  # characters on either side of a month that may hold its day and year
 
 Reading = tuple[int | None, int | None, int | None]
 """A year, a month, and a day; None if the text does not say it."""
@@ -71,7 +71,7 @@ Reading = tuple[int | None, int | None, int | None]
 
 @dataclass(frozen=True, slots=True)
 class Date:
-    """A date as a text states it, at its place; ``readings`` are the ways to read it."""
+    """A date as a text states it, with its place; ``readings`` are the ways to read it."""
 
     text: str
     readings: tuple[Reading, ...]
@@ -87,7 +87,7 @@ def find_dates(text: str) -> list[Date]:
     taken = bytearray(len(plain))
     found: list[Date] = []
     for match in _find_forms(plain):
-        readings = tuple(one for one in _readings(match.groupdict()) if _is_date(one))
+        readings = tuple(one for one in _read_date(match.groupdict()) if _is_date(one))
         if readings and not any(taken[match.start() : match.end()]):
             taken[match.start() : match.end()] = b"\1" * (match.end() - match.start())
             found.append(Date(match.group().strip(), readings, match.start(), match.end()))
@@ -95,7 +95,10 @@ def find_dates(text: str) -> list[Date]:
 
 
 def _find_forms(text: str) -> Iterator[re.Match[str]]:
-    """Yield what may be dates. Where a text has no month, looking for its forms takes long."""
+    """Yield what may be dates.
+
+    Forms with the name of a month are slow to search, so they are only tried around such names.
+    """
     if _DIVIDED.search(text):
         for form in _FORMS:
             yield from form.finditer(text)
@@ -106,7 +109,7 @@ def _find_forms(text: str) -> Iterator[re.Match[str]]:
 
 
 def same_date(claim: Date, source: Date) -> bool:
-    """Return whether a source states a date, or a more precise one."""
+    """Return whether a source states the date of a claim, or a more precise form of it."""
     return any(
         all(own is None or own == other for own, other in zip(said, known, strict=True))
         for said in claim.readings
@@ -114,7 +117,8 @@ def same_date(claim: Date, source: Date) -> bool:
     )
 
 
-def _readings(parts: dict[str, str | None]) -> list[Reading]:
+def _read_date(parts: dict[str, str | None]) -> list[Reading]:
+    """Return the ways to read a date; one such as 1/2/2003 may begin with its day or its month."""
     year = int(parts.get("year") or 0) or None
     if parts.get("late"):
         late = int(parts["late"] or 0)

@@ -1,4 +1,4 @@
-"""Divides a text into sentences with their citations, and marks those that are in doubt.
+"""Divides a text into sentences with their citations, and marks the sentences that are in doubt.
 
 A mark is a remark at the end of its sentence. It can be read back from a stored text.
 """
@@ -27,18 +27,18 @@ Doubting = Callable[[str, str], Sequence[str]]
 
 @dataclass(frozen=True, slots=True)
 class Marked:
-    """A sentence that is marked as in doubt, without its mark, and the reason."""
+    """A sentence that is marked as in doubt, without its mark, and the reason in the mark."""
 
     text: str
     reason: str
 
 
 def spans(text: str) -> list[tuple[int, int]]:
-    """Return the places of the sentences of a line or a bullet, citations behind them included."""
+    """Return the places of the sentences in a line or bullet, with the citations after them."""
     found: list[tuple[int, int]] = []
     for sentence in split_sentences(text):
         start, end = sentence.start, sentence.end
-        # Citations behind the full stop belong to the sentence before it.
+        # Citations after a full stop belong to the sentence before it.
         while found and (group := GROUP.match(text, start, end)):
             closing = _CLOSING.match(text, group.end(), end)
             start = closing.end() if closing else group.end()
@@ -55,42 +55,44 @@ def spans(text: str) -> list[tuple[int, int]]:
 
 
 def mark(text: str, doubting: Doubting) -> str:
-    """Return a line or a bullet with a mark behind each sentence that is in doubt.
+    """Return a line or a bullet with a mark after each sentence that is in doubt.
 
-    A sentence without citations is looked up in what the whole line cites. What is marked already
-    is not marked again.
+    A sentence without citations uses the citations of the whole line. A sentence with a mark is not
+    marked again.
     """
     parts: list[str] = []
     end = 0
     for start, stop in spans(text):
         sentence = text[start:stop]
-        reasons = [] if _MARK.search(sentence) else doubting(sentence, _cites(sentence, text))
+        reasons = (
+            [] if _MARK.search(sentence) else doubting(sentence, _choose_cited(sentence, text))
+        )
         body = sentence.rstrip()
-        parts += [text[end:start], body, _remark(reasons), sentence[len(body) :]]
+        parts += [text[end:start], body, _write_remark(reasons), sentence[len(body) :]]
         end = stop
     return "".join((*parts, text[end:]))
 
 
 def mark_heading(line: str, doubting: Doubting) -> str:
-    """Return a heading with a mark behind it if it is in doubt."""
+    """Return a heading, with a mark after it if it is in doubt."""
     signs = _SIGNS.match(line)
     start = signs.end() if signs else 0
     return line[:start] + mark(line[start:], doubting)
 
 
 def doubts_of(text: str, doubting: Doubting) -> list[str]:
-    """Return why sentences of a line or a bullet are in doubt, each reason once."""
+    """Return why sentences in a line or bullet are in doubt, each reason once."""
     every = (
         reason
         for start, stop in spans(text)
-        for reason in doubting(text[start:stop], _cites(text[start:stop], text))
+        for reason in doubting(text[start:stop], _choose_cited(text[start:stop], text))
     )
     return list(dict.fromkeys(every))
 
 
 def drop_sentences(block: str, drops: Callable[[str], bool]) -> str:
-    """Return a paragraph or a bullet without some of its sentences; empty if nothing is left."""
-    begin = _begin(block)
+    """Return a paragraph or bullet without the sentences that ``drops`` selects; may be empty."""
+    begin = _find_begin(block)
     if drops(block[begin:]):
         return ""
     places = [(begin + start, begin + stop) for start, stop in spans(block[begin:])]
@@ -110,8 +112,8 @@ def begins_block(line: str) -> bool:
 
 def find_marked(text: str) -> Iterator[Marked]:
     """Yield the marked sentences of a text in order."""
-    for block in _blocks(text):
-        begin = _begin(block)
+    for block in _split_blocks(text):
+        begin = _find_begin(block)
         for match in _MARK.finditer(block):
             before = block[begin : match.start()]
             places = spans(before)
@@ -121,9 +123,9 @@ def find_marked(text: str) -> Iterator[Marked]:
 
 
 def remark(text: str, reasons: Sequence[str]) -> str:
-    """Return a text with a mark at its end that gives the reasons; unchanged without any."""
+    """Return a text with a mark at its end that gives the reasons; unchanged without reasons."""
     plain = [reason.translate(_ROUND) for reason in reasons]
-    return text + _remark(plain)
+    return text + _write_remark(plain)
 
 
 def unmark(text: str) -> str:
@@ -132,13 +134,13 @@ def unmark(text: str) -> str:
 
 
 def strike(text: str) -> str:
-    """Return a text without its marked sentences; a bullet of nothing else goes as well."""
+    """Return a text without its marked sentences, and without bullets that are then empty."""
     blocks: list[str] = []
-    for block in _blocks(text):
+    for block in _split_blocks(text):
         if not _MARK.search(block):
             blocks.append(block)
             continue
-        begin = _begin(block)
+        begin = _find_begin(block)
         kept, end = [], begin
         for match in _MARK.finditer(block):
             places = spans(block[end : match.start()])
@@ -153,14 +155,14 @@ def strike(text: str) -> str:
     return "\n".join(blocks)
 
 
-def _begin(block: str) -> int:
-    """Return where the sentences of a block begin, behind its bullet or its title."""
+def _find_begin(block: str) -> int:
+    """Return where the sentences of a block begin, after its bullet or title."""
     start = _BULLET.match(block) or _TITLE.match(block) or _SIGNS.match(block)
     return start.end() if start else 0
 
 
-def _blocks(text: str) -> list[str]:
-    """Return bullets, paragraphs, and other lines, without the line breaks between them."""
+def _split_blocks(text: str) -> list[str]:
+    """Split a text into bullets, paragraphs, and other lines, without line breaks between them."""
     blocks: list[str] = []
     open_ = False
     for line in text.split("\n"):
@@ -172,9 +174,10 @@ def _blocks(text: str) -> list[str]:
     return blocks
 
 
-def _cites(sentence: str, text: str) -> str:
+def _choose_cited(sentence: str, text: str) -> str:
+    """Return the text whose citations count for a sentence: itself, or else its whole line."""
     return sentence if GROUP.search(sentence) else text
 
 
-def _remark(reasons: Sequence[str]) -> str:
+def _write_remark(reasons: Sequence[str]) -> str:
     return f" (in doubt: {'; '.join(reasons)})" if reasons else ""

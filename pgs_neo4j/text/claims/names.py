@@ -1,7 +1,7 @@
-"""Find the proper names of a sentence, by their capitals and digits, and look them up in texts.
+"""Finds the proper names of a sentence, by their capitals and digits, and looks them up in texts.
 
-The first word of a sentence has a capital anyway, so alone it is no name. In German, where nouns
-have capitals as well, only words with digits and runs of capitals are names.
+The first word of a sentence always has a capital, so alone it is not a name. In German, all nouns
+have capitals, so only words with digits and words with several capitals are names.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ partitions finding findings figure fig table section eq equation absences connec
 convergences thesis yes no none note overall however ok etc
 """
 _COMMON = frozenset(_COMMON_WORDS.split()) | MONTH_NAMES
-# A name with a number behind its hyphen, a version, or an address.
+# A name with a number after its hyphen, a version, or an address.
 _IDENTIFIER = re.compile(
     r"(?<![\w-])(?=[^\W_]*[A-Z])[^\W_]{1,24}-\d+[^\W_]*(?:\.\d+)*|(?<![\w.,])\d+(?:\.\d+){2,}(?![\w,])"
 )
@@ -49,14 +49,14 @@ _CODE = re.compile(r"`([^`\n]+)`")
 LABEL = re.compile(
     r"\A\s*(?:[-*•+]\s+|\d{1,3}[.)]\s+)?(?:\*\*[^*\n]{1,60}\*\*:?|[^\s:][^:\n]{0,40}:(?=\s))"
 )
-"""What begins a line before its sentence: a bullet, a number, or a title with a colon."""
+"""The beginning of a line before its sentence: a bullet, a number, or a title with a colon."""
 
-MOST_CAPITALS = 0.6  # share of a sentence's words; with more, it is a heading
+MOST_CAPITALS = 0.6  # share of words with a capital; a sentence with more is a heading
 
 
 @dataclass(frozen=True, slots=True)
 class Name:
-    """A name at its place in a text; ``words`` are without their genitive."""
+    """A name at its place in a text; ``words`` are its words without a possessive ``'s``."""
 
     text: str
     words: tuple[str, ...]
@@ -65,7 +65,7 @@ class Name:
 
 
 def find_unknown_names(text: str, sources: Sources) -> list[str]:
-    """Return the identifiers, names, and code of a sentence that none of some texts has."""
+    """Return the identifiers, names, and code of a sentence that no source has."""
     label = LABEL.match(text)
     begins = label.end() if label else 0
     code = [match.span(1) for match in _CODE.finditer(text)]
@@ -81,7 +81,7 @@ def find_unknown_names(text: str, sources: Sources) -> list[str]:
         and not all(is_unit(word) for word in name.words)
         and not (len(name.text) < 5 and _COUNTED.search(text, max(0, name.start - 2), name.start))
         and not any(first <= name.start < last for first, last in code)
-        and not _named(name, sources)
+        and not _is_known(name, sources)
     ]
     quoted = (text[first:last] for first, last in code)
     return unknown + [
@@ -105,14 +105,14 @@ def find_names(sentence: str) -> list[Name]:
         if run and not re.fullmatch(
             r"[ \u00a0]|[-\u2010\u2011/]|\. ", sentence[run[-1].end() : match.start()]
         ):
-            names += _names(sentence, run)
+            names += _make_names(sentence, run)
             run = []
         if _is_name(match.group(), plain=not (german or heading)):
             run.append(match)
         else:
-            names += _names(sentence, run)
+            names += _make_names(sentence, run)
             run = []
-    return [*names, *_names(sentence, run)]
+    return [*names, *_make_names(sentence, run)]
 
 
 def _is_name(word: str, *, plain: bool) -> bool:
@@ -124,16 +124,16 @@ def _is_name(word: str, *, plain: bool) -> bool:
 
 
 def _is_identifier(word: str) -> bool:
-    """Whether a word has capitals inside, or letters and digits: CO2, eBay, NASA."""
+    """Return whether a word has capitals inside, or letters and digits: CO2, eBay, NASA."""
     if any(sign.isdigit() for sign in word):
-        # A number with a unit or an ending names nothing: 12kg, 5th, 1990s.
+        # A number with a unit or an ending is not a name: 12kg, 5th, 1990s.
         return bool(re.match(r"[^\W\d_]", word)) and len(word) > 1
     capitals = sum(sign.isupper() for sign in word)
     return capitals > 1 or any(sign.isupper() for sign in word[1:])
 
 
-def _names(sentence: str, run: list[re.Match[str]]) -> list[Name]:
-    """Return the name of a run of words, if it is one."""
+def _make_names(sentence: str, run: list[re.Match[str]]) -> list[Name]:
+    """Return the name that a run of words makes, or an empty list."""
     if not run:
         return []
     first = run[0]
@@ -155,11 +155,11 @@ def _is_said(words: str, source: Material) -> bool:
     )
 
 
-def _named(name: Name, sources: Sources) -> bool:
-    """Whether the words of a name stand in some texts, or it is short for words that do."""
+def _is_known(name: Name, sources: Sources) -> bool:
+    """Return whether the sources have the words of a name, or words that it abbreviates."""
     words = [fold_case(normal_form(word)) for word in name.words]
     if all(
-        any(_has(word, one) for one in sources.likely_first(written))
+        any(_has_words(word, one) for one in sources.likely_first(written))
         for word, written in zip(words, name.words, strict=True)
     ):
         return True
@@ -181,5 +181,5 @@ def _named(name: Name, sources: Sources) -> bool:
     return known and any(one.has_letters(whole) for one in sources)
 
 
-def _has(word: str, source: Material) -> bool:
+def _has_words(word: str, source: Material) -> bool:
     return all(map(source.has_word, find_words(word)))

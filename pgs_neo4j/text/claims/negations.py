@@ -1,4 +1,4 @@
-"""Finds out whether a sentence denies what a text says in nearly the same words, or the reverse."""
+"""Finds contradictions: one text denies what another says in nearly the same words."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from pgs_neo4j.text.matching import root
 from pgs_neo4j.text.normal_form import find_words
 
-LEAST_WORDS = 3  # content words of a sentence that is compared
-SHARE = 0.8  # of a sentence's content words that a text must have in the same order
-LOOSE = 1.4  # how many more content words the place in the text may have
-ANCHORS = 3  # of the first content words, one begins the place in the text
-BEFORE = 4  # words before the first shared one that may deny it
+LEAST_WORDS = 3  # a sentence with fewer content words is not compared
+SHARE = 0.8  # share of a sentence's content words that a text must have in the same order
+LOOSE = 1.4  # a place in a text may have this many times the content words of the sentence
+ANCHORS = 3  # a place in a text begins with one of the first content words, this many
+BEFORE = 4  # words before the first shared word that may deny it
 
 _DENYING = """
 not no never none neither nor nothing nobody without cannot lack lacks lacked lacking fail
@@ -35,7 +35,7 @@ lower higher, smaller larger, fewer more, less more, worse better, slower faster
 fell rose, falls rises, closed open, outside inside, excluded included, excludes includes
 failure success, disabled enabled, disables enables, loses gains, lost gained
 """
-# Each word with the one of which it says the contrary.
+# Each word maps to the word whose contrary it states.
 _OPPOSITES = dict(pair.split() for pair in re.split(r"[,\n]", _OPPOSED) if pair.strip())
 _UNDONE = re.compile(r"\bdeclin(?:e|es|ed|ing) to\b", re.IGNORECASE)
 _CONTRACTED = re.compile(r"n['\u2019]t\b", re.IGNORECASE)
@@ -45,9 +45,10 @@ _END = re.compile(r"[.;:!?\n]+(?=\s|\Z)")
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """The words of a sentence: the roots of its content words, with how often each is denied.
+    """The words of a sentence, prepared for comparison.
 
-    ``roots`` are in order, and ``places`` are theirs among all ``words``, lower case.
+    ``words`` are all words in lower case. ``roots`` are the roots of its content words in order,
+    and ``places`` their places among all words.
     """
 
     words: tuple[str, ...]
@@ -56,7 +57,7 @@ class Words:
 
     @classmethod
     def of(cls, sentence: str) -> Words:
-        """Return the words of a sentence in normal form, lower case."""
+        """Split a sentence, in normal form and lower case, into its words."""
         plain = sentence.replace("can't", "can not").replace("cannot", "can not")
         every = tuple(find_words(_CONTRACTED.sub(" not", _UNDONE.sub("not", plain))))
         places = tuple(
@@ -68,22 +69,22 @@ class Words:
         return cls(every, tuple(roots), places)
 
     def both_ways(self) -> bool:
-        """Return whether the sentence has a word and its contrary, as in rose and fell."""
+        """Return whether the sentence has a word and its contrary, such as rose and fell."""
         opposed = {_OPPOSITES[word] for word in self.words if word in _OPPOSITES}
         return not opposed.isdisjoint(self.words)
 
     def denials(self, first: int, last: int) -> int:
-        """Return how many words from ``first`` up to ``last`` deny something."""
+        """Return how many words from ``first`` up to ``last``, exclusive, deny something."""
         words = self.words[max(0, first) : last]
         return sum(word in _NEGATORS or word in _OPPOSITES for word in words)
 
 
 OPPOSED = frozenset(root(word) for pair in _OPPOSITES.items() for word in pair)
-"""Roots of words that stand for their contrary as well."""
+"""Roots of words with a contrary; in a comparison, either word stands for both."""
 
 
 def split_clauses(text: str) -> list[str]:
-    """Return the sentences of a text in normal form; a semicolon or a colon ends one as well.
+    """Split a text, in normal form, at the ends of sentences, semicolons, and colons.
 
     An introduction, such as "According to n3,", is left out.
     """
@@ -92,9 +93,9 @@ def split_clauses(text: str) -> list[str]:
 
 
 def denies(claim: Words, known: Sequence[Words]) -> bool:
-    """Return whether a text says the contrary of a claim in nearly the same words.
+    """Return whether a text contradicts a claim in nearly the same words.
 
-    A text that says both does not deny it.
+    A text that also confirms the claim does not contradict it.
     """
     if len(claim.roots) < LEAST_WORDS:
         return False
@@ -104,9 +105,9 @@ def denies(claim: Words, known: Sequence[Words]) -> bool:
     for words in known:
         if len(wanted.intersection(words.roots)) < SHARE * len(wanted):
             continue
-        if words.both_ways():  # nobody knows which of two directions the claim is about
+        if words.both_ways():  # the claim may be about either direction
             continue
-        place = _place(claim.roots, words)
+        place = _find_place(claim.roots, words)
         if place is None:
             continue
         if words.denials(*place) % 2 == denied:
@@ -115,8 +116,8 @@ def denies(claim: Words, known: Sequence[Words]) -> bool:
     return contrary
 
 
-def _place(roots: Sequence[str], words: Words) -> tuple[int, int] | None:
-    """Return where a text has some roots in order, from its first to its last word, or None."""
+def _find_place(roots: Sequence[str], words: Words) -> tuple[int, int] | None:
+    """Return the first and last word of the place with most ``roots`` in order; None if too few."""
     best: tuple[int, int, int] | None = None
     for start, own in enumerate(words.roots):
         if own not in roots[:ANCHORS]:

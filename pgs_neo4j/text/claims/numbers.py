@@ -1,8 +1,8 @@
 """Finds the numbers of a text with their units, and compares them.
 
-Two numbers are equal if their values are, whatever their scale words, separators, and units of one
-kind. A rounded number agrees with a more precise one. A number with a comma may be read in two
-ways, as in 1,234 and 3,14.
+Two numbers are equal if their values are equal: scale words, separators, and units of one kind may
+differ. A rounded number agrees with a more precise number. A number with a comma may have two
+readings: the comma divides thousands, as in 1,234, or decimals, as in 3,14.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from pgs_neo4j.text.claims.amounts import CLOCK, RATIO, TIMES, Amount, find_amou
 Readings = tuple[tuple[Decimal, Decimal], ...]
 """Ways to read a number, each with the step of its last digit."""
 
-LONGEST = 40  # characters of a number; a longer run is data
+LONGEST = 40  # most characters of a number; a longer run is data
 PERCENT = "%"
-BEFORE = 20  # characters before a number in which words hedge it
-BESIDE = 60  # characters around a number in which words say that something fell
-ROUGH = 10  # percent points that a fraction with a hedge may stand for
+BEFORE = 20  # characters before a number in which a word may hedge it, such as "about"
+BESIDE = 60  # characters around a number in which a word may say that something fell
+ROUGH = 10  # step in percentage points of a fraction with a hedge, such as "about a third"
 
 _SCALES = {
     **dict.fromkeys(("k", "thousand", "tausend", "mille", "mil"), 10**3),
@@ -36,7 +36,7 @@ _SCALES = {
     **{"hundred": 100, "dozen": 12},
 }
 
-# Units by the kind of what they measure, with how much of its first unit each is.
+# Units by their kind of quantity, each with its factor to the base unit of that kind.
 _KINDS: dict[str, dict[str, str]] = {
     PERCENT: {"1": "% percent pct prozent percentage"},
     "permille": {"1": "‰ permille"},
@@ -135,7 +135,7 @@ _CURRENCY = re.compile(
 )
 _LISTED = re.compile(
     r"\s?[-\u2013\u2014]\s?|,?\s(?:to|and|or|bis|und|versus|vs\.?)\s|,\s", re.IGNORECASE
-)  # what stands between two numbers that share a unit
+)  # the signs or words between two numbers that share a unit
 _NOUN = re.compile(r"\W{1,3}([^\W\d_]{3,})")
 _THOUSANDS = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?")
 _RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-")
@@ -148,12 +148,12 @@ _RAISED_RUN = re.compile("[⁻]?[⁰¹²³⁴⁵⁶⁷⁸⁹]+")
 class Number:
     """A number as a text states it.
 
-    ``values`` are the ways to read it, each with the step of its last digit, in the first unit of
-    its ``kind``; ``plain`` are the same without the unit's factor. ``kind`` is empty without a
-    known unit. ``start`` and ``end`` are its place in the text. ``noun`` follows it, lower case.
-    ``before`` and ``beside`` are the text around it. ``rough``: any hedge of it means about.
-    ``shared``: its unit stands behind the next number, as in 10 to 12 %. ``year``: it looks like
-    one.
+    ``values`` are the ways to read it, each with the step of its last digit, in the base unit of
+    its ``kind``. ``plain`` are the same without the unit's factor. ``kind`` is empty without a
+    known unit. ``start`` and ``end`` are its place in the text. ``noun`` is the word after it, in
+    lower case. ``before`` and ``beside`` are the text around it. ``rough`` means that any hedge
+    counts as "about". ``shared`` means that its unit follows the next number, as in 10 to 12 %.
+    ``year`` means that it looks like a year.
     """
 
     text: str
@@ -174,32 +174,32 @@ class Number:
 
     @property
     def margin(self) -> str:
-        """How it is hedged: about, over, under, or not at all."""
-        margin = _margin(self.before)
+        """The hedge before it: ``about``, ``over``, ``under``, or empty."""
+        margin = _find_margin(self.before)
         return "about" if margin and self.rough else margin
 
     @property
     def falls(self) -> bool:
-        """Whether the text beside it says that something fell."""
+        """Whether the text around it says that something fell."""
         return _FALL.search(self.beside) is not None
 
     @property
     def goal(self) -> bool:
-        """Whether it is what something came to."""
+        """Whether it is the level that something reached, as in "fell to 5"."""
         return _GOAL.search(self.before) is not None
 
     @property
     def value(self) -> Decimal:
-        """The first way to read it, with its unit."""
+        """The most likely reading of it, in the base unit of its kind."""
         return self.values[0][0]
 
 
 def plain_digits(text: str) -> str:
-    """Return a text of the same length with ASCII digits and signs."""
-    return text if text.isascii() else _FOREIGN.sub(_plain_sign, text)
+    """Return a text of the same length, with digits and full-width signs as ASCII."""
+    return text if text.isascii() else _FOREIGN.sub(_make_plain, text)
 
 
-def _plain_sign(match: re.Match[str]) -> str:
+def _make_plain(match: re.Match[str]) -> str:
     sign = match.group()
     if sign.isdecimal():
         return str(decimal(sign))
@@ -207,16 +207,16 @@ def _plain_sign(match: re.Match[str]) -> str:
 
 
 def has_digits(plain: str) -> bool:
-    """Return whether a text of :func:`plain_digits` has any."""
+    """Return whether a text has ASCII digits; pass it through :func:`plain_digits` first."""
     return _DIGIT.search(plain) is not None
 
 
 def find_numbers(text: str) -> list[Number]:
     """Return the numbers of a text in order, in digits and in words.
 
-    Digits inside of a name, such as CO2, are no numbers.
+    Digits inside a name, such as CO2, are not numbers.
     """
-    plain = _RAISED_RUN.sub(_raised, plain_digits(text))
+    plain = _RAISED_RUN.sub(_lower_power, plain_digits(text))
     if "per cent" in plain:
         plain = plain.replace("per cent", "percent ")
     amounts: list[Amount] = []
@@ -225,22 +225,21 @@ def find_numbers(text: str) -> list[Number]:
             amounts.append(amount)
     found = [
         number
-        for number in (*_in_digits(plain), *_in_words(plain))
+        for number in (*_find_in_digits(plain), *_find_in_words(plain))
         if not any(one.start < number.end and number.start < one.end for one in amounts)
     ]
-    found += [_of_amount(amount, plain) for amount in amounts]
+    found += [_make_number(amount, plain) for amount in amounts]
     if not found:
         return []
     found.sort(key=lambda number: number.start)
-    return _with_shared_units(plain, found)
+    return _share_units(plain, found)
 
 
-def _of_amount(amount: Amount, text: str) -> Number:
-    before, beside = _around(text, amount.start, amount.end)
+def _make_number(amount: Amount, text: str) -> Number:
+    before, beside = _get_surroundings(text, amount.start, amount.end)
     readings = amount.readings
-    if (
-        _margin(before) and amount.kind == PERCENT
-    ):  # nobody says about a third of what is counted exactly
+    # "About a third" is a rough figure, so a hedged fraction gets a wide step.
+    if _find_margin(before) and amount.kind == PERCENT:
         readings = tuple((value, Decimal(ROUGH)) for value, _ in readings)
     return Number(
         text=text[amount.start : amount.end].strip(),
@@ -255,40 +254,40 @@ def _of_amount(amount: Amount, text: str) -> Number:
     )
 
 
-def _around(text: str, start: int, end: int) -> tuple[str, str]:
-    """Return what stands before a number, and all that stands beside it."""
+def _get_surroundings(text: str, start: int, end: int) -> tuple[str, str]:
+    """Return the text before a number, and the text on both sides of it."""
     return text[max(0, start - BEFORE) : start], text[max(0, start - BESIDE) : end + BESIDE]
 
 
 def agree(claim: Number, source: Number) -> bool:
     """Return whether a source states the number of a claim."""
     if claim.kind == source.kind:
-        return _agree(claim, claim.values, source.values, source)
+        return _readings_agree(claim, claim.values, source.values, source)
     kinds = {claim.kind, source.kind}
     if kinds & {CLOCK, RATIO, TIMES}:
         return False
     if PERCENT not in kinds and (
         (claim.shared and not source.kind) or (source.shared and not claim.kind)
     ):
-        return _agree(claim, claim.plain, source.plain, source)
+        return _readings_agree(claim, claim.plain, source.plain, source)
     if PERCENT in kinds:
         if kinds != {PERCENT, ""}:
             return False
         if claim.kind == PERCENT:
             shares = tuple((100 * value, 100 * step) for value, step in source.plain)
-            return any(abs(value) <= 1 for value, _ in source.plain) and _agree(
+            return any(abs(value) <= 1 for value, _ in source.plain) and _readings_agree(
                 claim, claim.values, shares, source
             )
         return False
     if claim.kind and source.kind:
         return False
-    return _agree(claim, claim.plain, source.plain, source)
+    return _readings_agree(claim, claim.plain, source.plain, source)
 
 
-def _agree(claim: Number, said: Readings, known: Readings, source: Number) -> bool:
+def _readings_agree(claim: Number, said: Readings, known: Readings, source: Number) -> bool:
     return any(
-        _near(claim, value, step, true, true_step)
-        # Of several readings, only the likeliest is rounded: else 13 would be 12,500.
+        _is_near(claim, value, step, true, true_step)
+        # Only the likeliest of several readings may be rounded: else 13 would agree with 12,500.
         if not (place or other or source.year) or claim.kind == PERCENT
         else value == true
         for place, (value, step) in enumerate(said)
@@ -303,39 +302,41 @@ def _agree(claim: Number, said: Readings, known: Readings, source: Number) -> bo
     )
 
 
-def _near(claim: Number, value: Decimal, step: Decimal, true: Decimal, true_step: Decimal) -> bool:
+def _is_near(
+    claim: Number, value: Decimal, step: Decimal, true: Decimal, true_step: Decimal
+) -> bool:
     if value == true:
         return True
     if (value < 0) != (true < 0):
         return False
     size, real = abs(value), abs(true)
-    if claim.margin in {"over", "under"} and _last_place(size) * 20 >= size:
+    if claim.margin in {"over", "under"} and _find_last_place(size) * 20 >= size:
         low, high = (size, real) if claim.margin == "over" else (real, size)
         if low <= high <= low * Decimal("1.25"):
             return True
     if claim.margin == "about" or claim.scaled:
-        step = max(step, _last_place(size))
-    elif _digits(size, step) < 2:
+        step = max(step, _find_last_place(size))
+    elif _count_digits(size, step) < 2:
         return False
     return true_step < step and abs(size - real) <= step / 2
 
 
-def _last_place(value: Decimal) -> Decimal:
-    """Return the place of the last digit that is no zero, but not of the only one."""
-    return Decimal(1).scaleb(_exponent(value.normalize()))
+def _find_last_place(value: Decimal) -> Decimal:
+    """Return the unit of the last digit that is not zero: 100 for 1,200."""
+    return Decimal(1).scaleb(_get_exponent(value.normalize()))
 
 
-def _digits(value: Decimal, step: Decimal) -> int:
+def _count_digits(value: Decimal, step: Decimal) -> int:
     return len(str(int(value / step))) if step and value else 0
 
 
-def _in_digits(text: str) -> Iterator[Number]:
+def _find_in_digits(text: str) -> Iterator[Number]:
     if not has_digits(text):
         return
     for match in _NUMBER.finditer(text):
-        if len(match["digits"]) > LONGEST or _inside_name(text, match):
+        if len(match["digits"]) > LONGEST or _is_inside_name(text, match):
             continue
-        readings = _readings(match["digits"], match["power"] or "")
+        readings = _read_digits(match["digits"], match["power"] or "")
         if not readings:
             continue
         sign = -1 if match["sign"] else 1
@@ -398,7 +399,7 @@ def is_unit(word: str) -> bool:
 
 
 def _is_unit(folded: str, unit: str) -> bool:
-    """Whether letters behind a number are its unit: a lone letter needs its own case."""
+    """Return whether letters after a number are its unit; short units need the right case."""
     if len(folded) > 2 or not folded.isalpha() or folded in {"kg", "km", "cm", "mm", "nm"}:
         return True
     if folded in {"w", "v"}:
@@ -422,13 +423,13 @@ def _is_unit(folded: str, unit: str) -> bool:
 
 
 def _is_identifier(match: re.Match[str], unit: str, text: str) -> bool:
-    """Whether digits with letters behind them name something, as in 3D, and not 7000rpm."""
+    """Return whether digits with letters after them are a name: 3D is, 7000rpm is not."""
     after = text[match.end("unit") : match.end("unit") + 1]
     return (len(unit) < 2 and len(match["digits"]) < 3) or after.isalnum() or after == "_"
 
 
-def _inside_name(text: str, match: re.Match[str]) -> bool:
-    """Whether digits belong to a version, a path, or the like."""
+def _is_inside_name(text: str, match: re.Match[str]) -> bool:
+    """Return whether digits belong to a name, a version, a path, or the mark of a list."""
     start, end = match.start("digits"), match.end("digits")
     before, after = text[max(0, start - 2) : start], text[end : end + 2]
     if before[-1:] == "#" and end - start < 2:
@@ -440,7 +441,7 @@ def _inside_name(text: str, match: re.Match[str]) -> bool:
     return after[:1] == "_" or (after[:1] == "." and after[1:].isalpha() and after[1:].islower())
 
 
-def _margin(before: str) -> str:
+def _find_margin(before: str) -> str:
     before = before.rstrip("$€£¥")
     if _HEDGE.search(before):
         return "about"
@@ -449,8 +450,8 @@ def _margin(before: str) -> str:
     return "under" if _UNDER.search(before) else ""
 
 
-def _readings(digits: str, power: str) -> Readings:
-    """Return the ways to read some digits, the most likely first."""
+def _read_digits(digits: str, power: str) -> Readings:
+    """Return the ways to read digits and a power of ten, the most likely first."""
     plain = (
         re.sub("[\u00a0\u2009\u202f_]", "", digits).replace("\u066b", ".").replace("\u066c", ",")
     )
@@ -469,7 +470,7 @@ def _readings(digits: str, power: str) -> Readings:
         written.append(plain.replace(",", "."))
     elif re.fullmatch(r"\d{1,3}(?:\.\d{3})+,\d+", plain):
         written.append(plain.replace(".", "").replace(",", "."))
-    readings = [(value, Decimal(1).scaleb(_exponent(value))) for value in map(Decimal, written)]
+    readings = [(value, Decimal(1).scaleb(_get_exponent(value))) for value in map(Decimal, written)]
     if not power:
         return tuple(readings)
     raised = int(re.sub(r"^(?:.*?10)?\^?\{?|^[eE]|\}", "", power).replace("\u2212", "-") or 0)
@@ -478,13 +479,13 @@ def _readings(digits: str, power: str) -> Readings:
     return tuple((value.scaleb(raised), step.scaleb(raised)) for value, step in readings)
 
 
-def _exponent(value: Decimal) -> int:
+def _get_exponent(value: Decimal) -> int:
     return int(value.as_tuple().exponent)
 
 
-def _in_words(text: str) -> Iterator[Number]:
+def _find_in_words(text: str) -> Iterator[Number]:
     for match in _SPELLED.finditer(text):
-        value = _spelled_value(match.group())
+        value = _read_words(match.group())
         if value is None:
             continue
         end = match.end()
@@ -493,7 +494,7 @@ def _in_words(text: str) -> Iterator[Number]:
         if unit and unit[1].casefold() in _UNITS and len(unit[1]) > 2:
             (kind, factor), end = _UNITS[unit[1].casefold()], end + unit.end()
         noun = _NOUN.match(text, end)
-        before, beside = _around(text, match.start(), end)
+        before, beside = _get_surroundings(text, match.start(), end)
         readings = ((Decimal(value), Decimal(1)),)
         yield Number(
             text=text[match.start() : end],
@@ -509,7 +510,7 @@ def _in_words(text: str) -> Iterator[Number]:
         )
 
 
-def _spelled_value(words: str) -> int | None:
+def _read_words(words: str) -> int | None:
     total = current = 0
     for word in re.split(r"[\s-]+", words.casefold()):
         if word in _WORDS:
@@ -523,8 +524,8 @@ def _spelled_value(words: str) -> int | None:
     return total + current
 
 
-def _with_shared_units(text: str, found: list[Number]) -> list[Number]:
-    """Return numbers, those before another one with its unit, as in 10 to 12 %."""
+def _share_units(text: str, found: list[Number]) -> list[Number]:
+    """Return the numbers; a number gets the unit of the next one in its list, as in 10 to 12 %."""
     numbers: list[Number] = []
     after: Number | None = None
     for one in reversed(found):
@@ -534,7 +535,7 @@ def _with_shared_units(text: str, found: list[Number]) -> list[Number]:
             and not number.kind
             and after.kind
             and after.kind not in {CLOCK, RATIO, TIMES}
-            and not (number.year and _is_when(number, after, text))
+            and not (number.year and _is_year(number, after, text))
             and _LISTED.fullmatch(text, number.end, after.start)
         ):
             factor = after.values[0][0] / after.plain[0][0] if after.plain[0][0] else Decimal(1)
@@ -545,8 +546,8 @@ def _with_shared_units(text: str, found: list[Number]) -> list[Number]:
     return numbers[::-1]
 
 
-def _is_when(number: Number, after: Number, text: str) -> bool:
-    """Whether a number before another one is a year: 1987 to 18,750 tons, or 1987, 12 %."""
+def _is_year(number: Number, after: Number, text: str) -> bool:
+    """Return whether a number before another is a year: 1987 to 18,750 tons, or 1987, 12 %."""
     if after.kind == PERCENT:
         return True
     return _WHEN.search(text[max(0, number.start - 10) : number.start]) is not None and not (
@@ -554,19 +555,19 @@ def _is_when(number: Number, after: Number, text: str) -> bool:
     )
 
 
-def _raised(run: re.Match[str]) -> str:
+def _lower_power(run: re.Match[str]) -> str:
     return "^" + run.group().translate(_RAISED)
 
 
 def ordinals(text: str) -> frozenset[int]:
-    """Return the ordinals of a text that are spelled out."""
+    """Return the values of the ordinals that a text spells out, such as third."""
     return frozenset(
         _ORDINALS[word] for word in re.findall(r"[a-z]+", text.casefold()) if word in _ORDINALS
     )
 
 
 def sums(numbers: Iterable[Decimal], size: int | None) -> set[Decimal]:
-    """Return the sums of all numbers, and of any ``size`` of a few of them."""
+    """Return the sum of all numbers, and the sums of groups of ``size``, at most 2,000 groups."""
     every = list(numbers)
     found = {sum(every, Decimal(0))} if len(every) > 1 else set()
     if size and 1 < size <= len(every):

@@ -1,7 +1,7 @@
-"""Looks up ordinals, centuries, weekdays, and words such as thousands, which are no plain numbers.
+"""Looks up ordinals, centuries, weekdays, and words such as thousands in the sources of a sentence.
 
-An ordinal is in doubt if the texts have another one of the same things, as the second edition for
-the third. Alone, most ordinals are the model's own: a third reason names no third of anything.
+An ordinal is in doubt only if a source has another ordinal with the same noun: the second edition
+instead of the third. Most other ordinals are the model's own count, as in "a third reason".
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _ORDINAL = re.compile(
 _MAY_BE_ORDINAL = re.compile(
     r"\d(?:st|nd|rd|th)\b|(?:first|second|third|[a-z]th|tieth)\b", re.IGNORECASE
 )
-# Nouns of which a text counts its own, and words that are no nouns.
+# Nouns that a text counts for its own order, such as reasons, and words that are not nouns.
 _OWN_WORDS = """
 and but the one half place largest smallest highest lowest most least best worst time times step
 reason point theme strand finding aspect group kind type way part question section sentence
@@ -48,7 +48,7 @@ LOWEST_YEAR, HIGHEST_YEAR = 1000, 3000
 
 
 def find_unsaid(text: str, sources: Sources, question: Material) -> list[str]:
-    """Return the ordinals, centuries, weekdays, and vague amounts of a text that no source has."""
+    """Return the ordinals, centuries, weekdays, and vague amounts that no source has."""
     unsaid: list[str] = []
     if _MAY_BE_ORDINAL.search(text):
         unsaid += [
@@ -69,7 +69,7 @@ def find_unsaid(text: str, sources: Sources, question: Material) -> list[str]:
 
 
 def _has_ordinal(match: re.Match[str], sources: Iterable[Material]) -> bool:
-    value = _value(match)
+    value = _read_ordinal(match)
     noun = match["noun"].casefold()
     if _CENTURY.match(noun):
         return any(_has_century(value, one) for one in sources)
@@ -80,7 +80,7 @@ def _has_ordinal(match: re.Match[str], sources: Iterable[Material]) -> bool:
         if wanted not in one.folded or _MAY_BE_ORDINAL.search(one.folded) is None:
             continue
         said = [
-            _value(known)
+            _read_ordinal(known)
             for known in _ORDINAL.finditer(one.folded)
             if root(known["noun"]) == wanted
         ]
@@ -90,14 +90,14 @@ def _has_ordinal(match: re.Match[str], sources: Iterable[Material]) -> bool:
     return not other
 
 
-def _value(match: re.Match[str]) -> int:
+def _read_ordinal(match: re.Match[str]) -> int:
     return int(match["digits"]) if match["digits"] else _ORDINALS[match["word"].casefold()]
 
 
 def _has_century(value: int, source: Material) -> bool:
     if _CENTURY.search(source.folded):
         said = {
-            _value(known)
+            _read_ordinal(known)
             for known in _ORDINAL.finditer(source.folded)
             if _CENTURY.match(known["noun"])
         }
@@ -107,7 +107,7 @@ def _has_century(value: int, source: Material) -> bool:
 
 
 def years(source: Material) -> Iterator[int]:
-    """Yield the numbers of a text that may be years."""
+    """Yield the numbers of a source that may be years."""
     return (
         int(one.value)
         for one in source.numbers
@@ -116,7 +116,7 @@ def years(source: Material) -> Iterator[int]:
 
 
 def _has_amount(match: re.Match[str], sources: Iterable[Material]) -> bool:
-    """Whether a text has such an amount, in words or as a number."""
+    """Return whether a source has such an amount, in words or as a number."""
     scale = match["scale"].casefold()
     low = _SCALES[scale] + _MORE.get((match["more"] or "").casefold(), 0)
     high = low + (1 if match["more"] else 3)
@@ -133,7 +133,7 @@ def _has_amount(match: re.Match[str], sources: Iterable[Material]) -> bool:
 
 
 def _has_day(day: str, sources: Iterable[Material]) -> bool:
-    """Whether a text has a weekday, or a date on one."""
+    """Return whether a source has a weekday, or a date on this weekday."""
     place = _DAYS.index(day)
     for one in sources:
         if day[:3] in one.folded and one.has_word(day):

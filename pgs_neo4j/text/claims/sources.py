@@ -1,7 +1,7 @@
 """The texts in which the claims of a sentence are looked up.
 
-There may be hundreds. To divide one into numbers or words takes ten times longer than to see that
-it lacks what is looked for, so a text is divided only if it may hold it.
+There may be hundreds of texts. Dividing a text into numbers or words takes ten times longer than a
+first test whether it can hold a claim. So only the texts that pass this test are divided.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ from pgs_neo4j.text.normal_form import (
 from pgs_neo4j.text.words import stem
 
 _END = re.compile(r"[.!?;\n](?=\s|\Z)")
-PREFIX = 3  # letters at the beginning of a word that no ending changes
-SAMPLE = 16  # texts that show which beginnings of words are rare
+PREFIX = 3  # first letters of a word, which no ending changes
+SAMPLE = 16  # texts from which the rarity of word beginnings is estimated
 _HUMP = re.compile(
     r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z]{2})|(?<=[^\W\d_])(?=\d)|(?<=\d)(?=[^\W\d_])"
 )
@@ -36,7 +36,7 @@ _HUMP = re.compile(
 
 @dataclass(frozen=True)
 class Material:
-    """A text in which claims are looked up; its parts are prepared when they are needed."""
+    """A text in which claims are looked up; each part is prepared when it is first needed."""
 
     text: str
 
@@ -60,7 +60,7 @@ class Material:
         return bisect_right(self._ends, place)
 
     def sentence(self, number: int) -> str:
-        """Return the sentence with a number."""
+        """Return the sentence with the given number, counted from 0."""
         first = self._ends[number - 1] if number else 0
         last = self._ends[number] if number < len(self._ends) else len(self.text)
         return self.text[first:last]
@@ -72,7 +72,7 @@ class Material:
 
     @cached_property
     def ordinals(self) -> frozenset[int]:
-        """The ordinals of the text in words."""
+        """The values of the ordinals that the text spells out."""
         return ordinals(self.text)
 
     @cached_property
@@ -92,20 +92,20 @@ class Material:
 
     @cached_property
     def roots(self) -> frozenset[str]:
-        """The roots of all words of the text, those of identifiers included."""
+        """The roots of all words of the text, including the words inside identifiers."""
         words = {*self.words, *find_words(fold_case(_HUMP.sub(" ", self.plain)))}
         return frozenset(root(word) for word in words) | {stem(word) for word in words}
 
     @cached_property
     def flat(self) -> str:
-        """The words of the text between blanks, with and without its hyphens."""
+        """The words of the text with one blank around each, with and without joined hyphens."""
         joined = join(self.text)
         flat = f" {' '.join(self.words)} "
         return flat if joined == self.text else flat + flatten(joined)
 
     @cached_property
     def letters(self) -> str:
-        """The text in normal form, lower case, without anything but letters and digits."""
+        """The letters and digits of the text in normal form, lower case, and nothing else."""
         return "".join(self.words)
 
     @cached_property
@@ -115,21 +115,24 @@ class Material:
 
     @cached_property
     def _clauses(self) -> dict[str, Words | None]:
-        """The sentences of the text, and the words of those that were looked at."""
+        """The sentences of the text; each gets its words when it is first compared."""
         return dict.fromkeys(split_clauses(self.folded))
 
     def has_word(self, word: str) -> bool:
-        """Return whether a word in normal form, lower case, stands in the text, in any form."""
-        # Most texts hold not even the beginning of a word, and some hold it as it stands. To find
-        # all words takes long.
+        """Return whether the text has a word in any inflection.
+
+        ``word`` is in normal form, lower case.
+        """
+        # Most texts lack even the beginning of the word, and some have it exactly as given. Only
+        # the rest need all their words, which take long to find.
         if word[:PREFIX] not in self.folded:
             return False
         return self._has_whole(word) or word in self.roots or root(word) in self.roots
 
     def has_letters(self, letters: str) -> bool:
-        """Return whether words of the text, whole and side by side, spell these letters.
+        """Return whether whole words of the text, side by side, spell these letters.
 
-        The last one may have an s at its end.
+        The last word may have an additional s.
         """
         if letters not in self.letters:
             return False
@@ -141,21 +144,23 @@ class Material:
         start = text.find(word)
         while start >= 0:
             end = start + len(word)
-            if not (_in_word(text[max(0, start - 1) : start]) or _in_word(text[end : end + 1])):
+            if not (
+                _is_in_word(text[max(0, start - 1) : start]) or _is_in_word(text[end : end + 1])
+            ):
                 return True
             start = text.find(word, start + 1)
         return False
 
     def find_near(self, starts: Sequence[str]) -> list[Words]:
-        """Return the sentences that may hold most words of a claim that begin like these.
+        """Return the sentences that have most of the given beginnings of words.
 
-        Few do, and dividing the others into words takes much longer than to find that out.
+        Few sentences do. Dividing the others into words would take much longer than this test.
         """
-        if not _holds(self.folded, starts):
+        if not _has_enough(self.folded, starts):
             return []
         near: list[Words] = []
         for clause in self._clauses:
-            if _holds(clause, starts):
+            if _has_enough(clause, starts):
                 words = self._clauses[clause] or Words.of(clause)
                 self._clauses[clause] = words
                 near.append(words)
@@ -164,20 +169,20 @@ class Material:
 
 @dataclass(frozen=True)
 class Sources:
-    """The texts that a sentence may rest on."""
+    """The texts that may support a sentence."""
 
     texts: tuple[Material, ...] = ()
 
     @classmethod
     def of(cls, *texts: str) -> Sources:
-        """Return some texts."""
+        """Make sources from plain texts."""
         return cls(tuple(map(Material, texts)))
 
     def __iter__(self) -> Iterator[Material]:
         return iter(self.texts)
 
     def likely_first(self, words: str) -> Iterator[Material]:
-        """Yield all texts; those that hold ``words`` as they stand come first."""
+        """Yield all texts; texts that contain ``words`` verbatim come first."""
         others: list[Material] = []
         for one in self.texts:
             if words in one.text:
@@ -187,28 +192,28 @@ class Sources:
         yield from others
 
     def holding(self, part: str) -> Iterator[Material]:
-        """Yield the texts that may hold a part of a word, lower case."""
+        """Yield the texts that contain a part of a word, given in lower case."""
         return (one for one in self.texts if part in one.folded)
 
     def find_near(self, claim: Words) -> list[Words]:
-        """Return the sentences that may hold most words of a claim, those of all texts."""
+        """Return the sentences of all texts that may hold most words of a claim."""
         if len(claim.roots) < LEAST_WORDS:
             return []
         starts = [one[:PREFIX] for one in {*claim.roots} - OPPOSED]
-        # Most texts lack the rare ones, which shows at once if these come first.
+        # Most texts lack the rare beginnings, so testing these first rejects a text sooner.
         if len(self.texts) > SAMPLE:
             sample = " ".join(one.folded for one in self.texts[:SAMPLE])
             starts.sort(key=sample.count)
         return [near for one in self.texts for near in one.find_near(starts)]
 
 
-def _in_word(sign: str) -> bool:
-    """Return whether a character, or none, is part of a word."""
+def _is_in_word(sign: str) -> bool:
+    """Return whether a character is part of a word; an empty string is not."""
     return sign.isalnum() or (not sign.isascii() and is_mark(sign))
 
 
-def _holds(text: str, starts: Sequence[str]) -> bool:
-    """Return whether a text has enough of some beginnings of words."""
+def _has_enough(text: str, starts: Sequence[str]) -> bool:
+    """Return whether a text has at least ``SHARE`` of the given beginnings of words."""
     missing = len(starts) - SHARE * len(starts)
     for start in starts:
         if start not in text:

@@ -1,1 +1,1 @@
-"""What is extracted from a chunk: names, replies, places in the text, and the schema."""
+"""Extraction from a chunk: names, replies, places in the text, and the schema."""

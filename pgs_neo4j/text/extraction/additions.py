@@ -1,7 +1,7 @@
-"""Add to an extraction what is known without a model.
+"""Adds facts to an extraction that are known without a model.
 
-These are the entities that a document gives, such as the values of a column, and the abbreviations
-that a text defines: World Health Organization (WHO).
+These are entities given by the document, such as the values of a column, and abbreviations defined
+in the text: World Health Organization (WHO).
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ Named = tuple[str, str]
 """A name's key and a type."""
 
 FORM = "1"
-"""Of the rules; with others, documents are written again, which costs no call."""
+"""Version of the rules. If it changes, documents are written again, which costs no call."""
 
 _REACH = 40
-"""Characters before a name in which its abbreviation is looked for."""
+"""Characters before a name that are searched for its abbreviation."""
 
 _QUOTES = "\"'\u2018\u2019\u201c\u201d\u201e\u00ab\u00bb"
 _SHORT = rf"(?P<short>\w[\w.&/-]{{1,{LONGEST}}})"
@@ -41,9 +41,10 @@ _WITHIN = re.compile(r"(?P<first>[^()]+?)\s?\((?P<second>[^()]+)\)")
 
 
 def add_given(extraction: GroundedExtraction, chunk: Chunk) -> GroundedExtraction:
-    """Return what a chunk says with its given entities.
+    """Return an extraction with the given entities of its chunk.
 
-    One that was also found is one with it. A name that is given one type has no other.
+    A given entity and an extracted one of the same name and type are merged. If a name is given
+    with only one type, all entities of that name get this type.
     """
     if not chunk.given:
         return extraction
@@ -51,18 +52,18 @@ def add_given(extraction: GroundedExtraction, chunk: Chunk) -> GroundedExtractio
     for one in chunk.given:
         types[normalize_name(one.name)].add(one.type)
     entities: dict[Named, GroundedEntity] = {}
-    for entity in (*(_grounded(one, chunk) for one in chunk.given), *extraction.entities):
+    for entity in (*(_ground_given(one, chunk) for one in chunk.given), *extraction.entities):
         key = normalize_name(entity.name)
-        typed = replace(entity, type=_type(key, entity.type, types))
+        typed = replace(entity, type=_choose_type(key, entity.type, types))
         known = entities.get((key, typed.type))
-        entities[key, typed.type] = _both(known, typed) if known else typed
+        entities[key, typed.type] = _merge(known, typed) if known else typed
     names = {place: entity.name for place, entity in entities.items()}
-    relations = (_renamed(relation, types, names) for relation in extraction.relations)
+    relations = (_rename_ends(relation, types, names) for relation in extraction.relations)
     return replace(extraction, entities=tuple(entities.values()), relations=tuple(relations))
 
 
-def _grounded(given: GivenEntity, chunk: Chunk) -> GroundedEntity:
-    """Return a given entity; without a place if it reaches into the next chunk."""
+def _ground_given(given: GivenEntity, chunk: Chunk) -> GroundedEntity:
+    """Return a given entity with its place, or with no place if it reaches into the next chunk."""
     whole = given.end <= len(chunk.text)
     number = bisect_right([sentence.start for sentence in chunk.sentences], given.start)
     return GroundedEntity(
@@ -74,11 +75,11 @@ def _grounded(given: GivenEntity, chunk: Chunk) -> GroundedEntity:
     )
 
 
-def _type(key: str, type_: str, types: dict[str, set[str]]) -> str:
+def _choose_type(key: str, type_: str, types: dict[str, set[str]]) -> str:
     return next(iter(types[key])) if len(types.get(key, ())) == 1 else type_
 
 
-def _both(one: GroundedEntity, other: GroundedEntity) -> GroundedEntity:
+def _merge(one: GroundedEntity, other: GroundedEntity) -> GroundedEntity:
     return replace(
         one,
         description=one.description or other.description,
@@ -88,14 +89,14 @@ def _both(one: GroundedEntity, other: GroundedEntity) -> GroundedEntity:
     )
 
 
-def _renamed(
+def _rename_ends(
     relation: GroundedRelation, types: dict[str, set[str]], names: dict[Named, str]
 ) -> GroundedRelation:
     """Return a relation whose ends have the names and types of the entities."""
     source, target = normalize_name(relation.source), normalize_name(relation.target)
     ends = (
-        (source, _type(source, relation.source_type, types)),
-        (target, _type(target, relation.target_type, types)),
+        (source, _choose_type(source, relation.source_type, types)),
+        (target, _choose_type(target, relation.target_type, types)),
     )
     return replace(
         relation,
@@ -107,25 +108,25 @@ def _renamed(
 
 
 def add_definitions(extraction: GroundedExtraction, text: str) -> GroundedExtraction:
-    """Return an extraction with the abbreviations that its chunk's ``text`` defines for names."""
-    found = {(one.name, one.type): one for one in reversed([*_definitions(extraction, text)])}
+    """Return an extraction with the abbreviations that the chunk's ``text`` defines for names."""
+    found = {(one.name, one.type): one for one in reversed([*_find_definitions(extraction, text)])}
     ordered = sorted(found.values(), key=lambda one: (one.name, one.type))
     return replace(extraction, definitions=tuple(ordered))
 
 
-def _definitions(extraction: GroundedExtraction, text: str) -> Iterator[DefinedName]:
-    """Yield definitions, those of one name in the order of the text."""
+def _find_definitions(extraction: GroundedExtraction, text: str) -> Iterator[DefinedName]:
+    """Yield abbreviations of the entities; those of one name are in the order of the text."""
     bracketed = "(" in text
     for entity in extraction.entities:
-        for short in _shorts(entity, text) if bracketed else ():
+        for short in _find_shorts(entity, text) if bracketed else ():
             plain = without_plural(short)
             key, own = normalize_name(entity.name), normalize_name(plain)
             if looks_abbreviated(plain) and is_abbreviation(own, key, entity.type):
                 yield DefinedName(name=entity.name, type=entity.type, short=plain)
 
 
-def _shorts(entity: GroundedEntity, text: str) -> Iterator[str]:
-    """Yield what stands beside a name as its abbreviation may."""
+def _find_shorts(entity: GroundedEntity, text: str) -> Iterator[str]:
+    """Yield possible abbreviations of a name: in its own brackets, or in brackets beside it."""
     if (both := _WITHIN.fullmatch(entity.name)) is not None:
         pairs = ((both["first"], both["second"]), (both["second"], both["first"]))
         for long, short in pairs:

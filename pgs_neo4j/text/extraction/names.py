@@ -1,7 +1,7 @@
-"""Names of entities: which are the same, and which are no names.
+"""Names of entities: decides which names are equal, and which texts are not names.
 
-The rules are those of EdgeQuake: one article at the beginning and ``'s`` at the end of a word are
-left out, blanks become underscores, and letters capitals. Hyphens and signs stay (C++).
+The rules come from EdgeQuake. An article at the beginning and ``'s`` at the end of a word are left
+out, blanks become underscores, and letters become capitals. Hyphens and signs stay (C++).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from pgs_neo4j.text.matching import UNSPACED
 NameFault = Literal["no name", "too long", "pronoun", "generic"]
 
 SHORTEST, LONGEST = 2, 120
-"""Characters of a name; one is enough in scripts without blanks."""
+"""Limits of a name in characters; one character is enough in scripts without blanks."""
 
 _ARTICLE = re.compile(r"(?:the|a|an)\s+(?=\S)", re.IGNORECASE)
 _POSSESSIVE = re.compile(r"(?<=\w)['\u2019\u02bc](?:s|S)(?!\w)")
@@ -42,7 +42,7 @@ _GENERIC = frozenset((*_GENERIC_WORDS.split(), "not specified", "not mentioned",
 
 @lru_cache(maxsize=32768)
 def clean_name(name: str) -> str:
-    """Return a name as it is shown: on one line, without quotes and invisible characters."""
+    """Return a name for display: on one line, without quotes around it and invisible characters."""
     plain = unicodedata.normalize("NFC", name)
     if not is_plainly_visible(plain):
         plain = INVISIBLE.sub("", plain)
@@ -51,28 +51,28 @@ def clean_name(name: str) -> str:
 
 @lru_cache(maxsize=32768)
 def normalize_name(name: str) -> str:
-    """Return the form in which two spellings of one name are equal: ``JOHN_DOE``.
+    """Return the form in which all spellings of a name are equal, such as ``JOHN_DOE``.
 
-    Normalizing twice changes nothing. Empty if the name has no letter, digit, or sign.
+    A second call changes nothing. The result is empty if the name has no letter, digit, or sign.
     """
-    plain = _folded(clean_name(name))
+    plain = _fold_text(clean_name(name))
     while True:
         shorter = _POSSESSIVE.sub("", plain).strip(_EDGES)
         if shorter == plain:
             break
         plain = shorter
     plain = _ARTICLE.sub("", plain, count=1) if _ARTICLE.match(plain) else plain
-    return _folded(_BLANKS.sub("_", plain.strip(_EDGES))).upper()
+    return _fold_text(_BLANKS.sub("_", plain.strip(_EDGES))).upper()
 
 
 def entity_key(name: str, label: str) -> tuple[str, str]:
-    """Return what identifies an entity: Paris the city is not Paris the person."""
+    """Return the key of an entity, by name and type: Paris the city is not Paris the person."""
     return normalize_name(name), normalize_name(label)
 
 
 @lru_cache(maxsize=32768)
 def name_fault(name: str) -> NameFault | None:
-    """Return why a text is no name of an entity, None if it may be one."""
+    """Return why a text cannot name an entity, or None if it can."""
     plain = clean_name(name)
     if not any(map(str.isalnum, plain)):
         return "no name"
@@ -86,8 +86,11 @@ def name_fault(name: str) -> NameFault | None:
     return "generic" if bare in _GENERIC else None
 
 
-def _folded(text: str) -> str:
-    """Return compatible characters in one form, with letters of one case."""
+def _fold_text(text: str) -> str:
+    """Return a text in capitals, with compatible characters in one form.
+
+    The forms of one step can need another step, so the steps repeat until nothing changes.
+    """
     if text.isascii():
         return text.upper()
     for _ in range(4):

@@ -1,7 +1,8 @@
 """Finds the places of names in a text: as written, in another case or width, or inflected.
 
-The text is folded once: letters of one case and width, no invisible characters, one sign for each
-kind of dash and quote. A table leads back to the places in the text itself, so they are exact.
+The text is folded once: letters get one case and width, invisible characters are left out, and each
+kind of dash or quote becomes one sign. A table maps every place back to the exact place in the text
+itself.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from pgs_neo4j.text.matching import UNSPACED, root
 from pgs_neo4j.text.words import words
 
 LEAST_FUZZY = 7
-"""Letters from which on a word may have a typing error: one letter more, less, or other."""
+"""Least letters of a word that may have a typing error: one letter more, less, or different."""
 
 _DASHES = dict.fromkeys(map(ord, "\u2010\u2011\u2012\u2013\u2014\u2212"), "-")
 _QUOTES = dict.fromkeys(map(ord, "\u2018\u2019\u02bc\u0060\u00b4"), "'")
@@ -37,7 +38,7 @@ _ASCII_SIGNS = {ord("`"): "'"} | dict.fromkeys(map(ord, "\t\n\r\x0b\x0c"), " ")
 
 
 class FoldedText:
-    """A text to look names up in; ``places[i]`` is where its letter ``i`` stands in the text."""
+    """A folded text to look up names in; ``places[i]`` is the original place of letter ``i``."""
 
     def __init__(self, text: str) -> None:
         parts: list[str] = []
@@ -51,25 +52,25 @@ class FoldedText:
             start = place + 1
         parts.append(text[start:].lower().translate(_ASCII_SIGNS))
         places += range(start, len(text) + 1)
-        self.text, self.places = _with_single_blanks("".join(parts), places)
+        self.text, self.places = _reduce_blanks("".join(parts), places)
 
     @cached_property
     def words(self) -> list[tuple[int, int, str]]:
-        """Start, end, and key of each word; the key is equal in all forms of a word."""
-        return [(*match.span(), _key(match[0])) for match in _WORD.finditer(self.text)]
+        """Start, end, and key of each word; all forms of a word have the same key."""
+        return [(*match.span(), _make_key(match[0])) for match in _WORD.finditer(self.text)]
 
     @cached_property
     def numbers(self) -> dict[str, list[int]]:
-        """The places in ``words`` of each key."""
+        """The positions in ``words`` of each key."""
         numbers: dict[str, list[int]] = {}
         for number, (_, _, key) in enumerate(self.words):
             numbers.setdefault(key, []).append(number)
         return numbers
 
     def exact(self, name: str, start: int, end: int) -> list[tuple[int, int]]:
-        """Return where a name stands between two places of the folded text.
+        """Return the places of a name between two places of the folded text.
 
-        Blanks, case, and width may differ. A word is not found inside another one.
+        Blanks, case, and width may differ. A name inside a longer word is not found.
         """
         wanted = fold_name(name)
         found: list[tuple[int, int]] = []
@@ -82,8 +83,8 @@ class FoldedText:
         return found
 
     def inflected(self, name: str, start: int, end: int) -> list[tuple[int, int]]:
-        """Return where the words of a name stand side by side, in another form."""
-        wanted = [_key(word) for word in _WORD.findall(fold_name(name))]
+        """Return the places where the words of a name stand side by side, in any inflection."""
+        wanted = [_make_key(word) for word in _WORD.findall(fold_name(name))]
         if not wanted:
             return []
         numbers = self.numbers.get(wanted[0], [])
@@ -93,12 +94,12 @@ class FoldedText:
             row = self.words[number : number + len(wanted)]
             if row[-1][1] > end:
                 break
-            if [key for _, _, key in row] == wanted and self._adjacent(row):
+            if [key for _, _, key in row] == wanted and self._are_adjacent(row):
                 found.append((row[0][0], row[-1][1]))
         return found
 
     def misspelled(self, name: str) -> list[tuple[int, int]]:
-        """Return where a name stands with other blanks, or with a typing error in a word."""
+        """Return the places of a name with different blanks, or else with typing errors."""
         folded = fold_name(name)
         spans = _find_parts(folded.split(), self.text)
         if found := [span for span in spans if self._stands_alone(*span)]:
@@ -106,10 +107,10 @@ class FoldedText:
         wanted = _WORD.findall(folded)
         if all(len(word) < LEAST_FUZZY for word in wanted):
             return []
-        return list(self._alike(wanted))
+        return list(self._find_misspelled(wanted))
 
     def spans(self, found: Sequence[tuple[int, int]]) -> Spans:
-        """Return places of the folded text as places of the text, ascending, without overlap."""
+        """Turn places of the folded text into original places, ascending, without overlap."""
         spans: list[tuple[int, int]] = []
         for start, end in sorted(set(found), key=lambda span: (span[0], -span[1])):
             begin, last = self.places[start], self.places[end - 1] + 1
@@ -117,8 +118,8 @@ class FoldedText:
                 spans.append((begin, last))
         return tuple(spans)
 
-    def _alike(self, wanted: Sequence[str]) -> Iterator[tuple[int, int]]:
-        """Yield where words stand that may be misspelled; the longest is looked for first."""
+    def _find_misspelled(self, wanted: Sequence[str]) -> Iterator[tuple[int, int]]:
+        """Yield the places of words that may be misspelled; the longest word is compared first."""
         longest = max(range(len(wanted)), key=lambda place: len(wanted[place]))
         begin, size = wanted[longest][0], len(wanted[longest])
         for place, (start, end, _) in enumerate(self.words):
@@ -130,42 +131,42 @@ class FoldedText:
             if (
                 len(row) == len(wanted)
                 and all(map(is_form, wanted, spelled))
-                and (self._adjacent(row))
+                and (self._are_adjacent(row))
             ):
                 yield row[0][0], row[-1][1]
 
-    def _adjacent(self, row: Sequence[tuple[int, int, str]]) -> bool:
+    def _are_adjacent(self, row: Sequence[tuple[int, int, str]]) -> bool:
         gaps = all(_GAP.fullmatch(self.text, one[1], other[0]) for one, other in pairwise(row))
         return gaps and self._stands_alone(row[0][0], row[-1][1])
 
     def _stands_alone(self, start: int, end: int) -> bool:
         text = self.text
         first, last = start - 1, end
-        while first >= 0 and text[first] == "_":  # of emphasis, or of __init__
+        while first >= 0 and text[first] == "_":  # a mark of emphasis, or part of __init__
             first -= 1
         while last < len(text) and text[last] == "_":
             last += 1
         before = text[first] if first >= 0 else " "
         after = text[last] if last < len(text) else " "
-        if _joins(before, text[start]) or unicodedata.combining(after):
+        if _are_joined(before, text[start]) or unicodedata.combining(after):
             return False
         if text[end - 1].isalnum() and after in _SIGNS:
             return False  # C is not C++
-        return not _joins(text[end - 1], after)
+        return not _are_joined(text[end - 1], after)
 
 
 @lru_cache(maxsize=32768)
 def fold_name(name: str) -> str:
-    """Return a name as it stands in a folded text, without an article and ``'s``."""
+    """Return the folded form of a name, without an article and ``'s``."""
     plain = " ".join("".join(map(_fold, name)).split())
     plain = _POSSESSIVE.sub("", plain)
     return _ARTICLE.sub("", plain, count=1) if _ARTICLE.match(plain) else plain
 
 
 def roots_of(text: str) -> frozenset[str]:
-    """Return the roots of the content words of a text, for names that it may be about.
+    """Return the roots of the content words of a text.
 
-    In scripts without blanks, pairs of letters are words.
+    In scripts without blanks, pairs of letters count as words.
     """
     roots: set[str] = set()
     for word in words("".join(map(_fold, text))):
@@ -176,11 +177,11 @@ def roots_of(text: str) -> frozenset[str]:
 
 
 def is_form(word: str, other: str) -> bool:
-    """Whether two folded words are forms of one word, or differ by one typing error.
+    """Return whether two folded words are forms of one word, or differ by one typing error.
 
-    Words with digits must be equal. An error is one letter after the first, in long words.
+    Words with digits must be equal. Only long words may have an error, after their first letter.
     """
-    if _key(word) == _key(other):
+    if _make_key(word) == _make_key(other):
         return True
     if not (word.isalpha() and other.isalpha()):
         return False
@@ -199,21 +200,21 @@ def _differ_by_one(one: str, other: str) -> bool:
     return swapped or rest[1:] == more[1:] or rest[1:] == more or rest == more[1:]
 
 
-def _joins(one: str, other: str) -> bool:
-    """Whether two characters belong to one word."""
+def _are_joined(one: str, other: str) -> bool:
+    """Return whether two adjacent characters belong to one word."""
     if not (one.isalnum() and other.isalnum()):
         return False
     return ord(one) < UNSPACED and ord(other) < UNSPACED
 
 
 @lru_cache(maxsize=65536)
-def _key(word: str) -> str:
+def _make_key(word: str) -> str:
     plain = word.removesuffix("'s")
     return root(plain) if plain.isalpha() else plain
 
 
-def _with_single_blanks(text: str, places: list[int]) -> tuple[str, list[int]]:
-    """Return a folded text with one blank for several, and its places."""
+def _reduce_blanks(text: str, places: list[int]) -> tuple[str, list[int]]:
+    """Return a folded text and its places, with runs of blanks reduced to one blank."""
     if "  " not in text:
         return text, places
     codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
@@ -225,17 +226,17 @@ def _with_single_blanks(text: str, places: list[int]) -> tuple[str, list[int]]:
 
 @lru_cache(maxsize=65536)
 def _fold(letter: str) -> str:
-    """Return the folded form of one character: one or more, or none."""
+    """Return the folded form of a character: empty if it is invisible, else one or more letters."""
     if INVISIBLE.match(letter):
         return ""
-    # Marks stand apart from letters, but the parts of a syllable of Hangul do not.
+    # Decompose accented letters, so that marks stand apart. Syllables of Hangul stay whole.
     form: Literal["NFKC", "NFKD"] = "NFKC" if ord(letter) >= UNSPACED else "NFKD"
     folded = unicodedata.normalize(form, letter).casefold().translate(_ONE_SIGN)
     return "".join(unicodedata.normalize(form, folded).split()) or " "
 
 
 def _find_parts(parts: Sequence[str], text: str) -> Iterator[tuple[int, int]]:
-    """Yield where all parts follow each other, with blanks between them or none."""
+    """Yield the places where all parts follow each other, with or without blanks between them."""
     start = text.find(parts[0]) if parts else -1
     while start >= 0:
         end = start + len(parts[0])

@@ -1,12 +1,12 @@
-"""The form of an extraction in prompts and replies: one record a line.
+"""The form of an extraction in prompts and replies: one record per line.
 
     entity<|#|>NAME<|#|>TYPE<|#|>description<|#|>1,3
     relation<|#|>SOURCE<|#|>TARGET<|#|>keywords<|#|>description<|#|>2-4
     <|COMPLETE|>
 
-The last field has the numbers of the sentences that say it. A relation may have its weight after
-that. A reply that is cut off lacks the last line, and all its whole lines still count. Fields
-become values however a model wrote them.
+The last field has the numbers of the sentences that support the record. The weight of a relation
+may follow. A reply that was cut off lacks the last line; its complete lines still count. Fields are
+read in any form that models write.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from pgs_neo4j.text.prompt_text import clean_text
 DELIMITER = "<|#|>"
 COMPLETE = "<|COMPLETE|>"
 
-# What the reader takes for a delimiter or for the end, and what documents may not contain.
+# The reader accepts these forms as a delimiter or as the end, so they are removed from documents.
 BROKEN_DELIMITER = re.compile(
     r"<\\?\|{0,2}#\\?\|{0,2}\\?>|<\\?\|{1,2}\\?#\\?\|{0,2}|\|{1,2}\\?#\\?\|{1,2}>?|<\|\|?>"
 )
@@ -37,7 +37,7 @@ LONGEST_DESCRIPTION = 2000
 LONGEST_TYPE = 80
 MOST_KEYWORDS = 8
 MOST_NUMBERS = 200
-"""Sentences of a record, and of a range in it."""
+"""Most sentences of a record, and of a range in it."""
 
 _ONE = r"(?:(?:sentences?|sent|s)\.?\s?|#)?\d{1,6}"
 _BETWEEN = r"(?:\s?(?:,|;|-|\u2013|\u2014|&|and|to)\s?|\s)"
@@ -48,12 +48,11 @@ _NONE = frozenset(("", "none", "null", "n/a", "-", "[]", "()"))
 
 
 def number_sentences(chunk: Chunk, before: int = 0) -> str:
-    """Return the sentences of a chunk for a prompt, one a line after its number.
+    """Return the sentences of a chunk for a prompt, one per line after its number.
 
-    Numbers count from ``before``, those of the passages before it.
-
-    Nothing in them could be repeated by a reply as a record. Sentences without words are left out,
-    but they have numbers.
+    Numbers start after ``before``, the number of sentences in earlier passages. Delimiters are
+    neutralized, so a reply that repeats a sentence cannot form a record. Rules between sections are
+    left out, but they use up a number.
     """
     lines = [
         f"[{number}] {neutral_text(chunk.text[one.start : one.end]).strip()}"
@@ -66,7 +65,7 @@ def number_sentences(chunk: Chunk, before: int = 0) -> str:
 def neutral_text(text: str) -> str:
     """Return text of a document for a prompt: one line of the same length, without delimiters.
 
-    So a place in it is a place in the document. The text has no line break but ``\\n``.
+    Since the length is the same, places stay valid. The only line break in ``text`` is ``\\n``.
     """
     plain = clean_text(text)
     if "<" in plain or "|" in plain:  # most sentences have neither
@@ -76,14 +75,14 @@ def neutral_text(text: str) -> str:
 
 
 def fenced(text: str) -> str:
-    """Return text in which nothing looks like the end of the passage of a prompt."""
+    """Return text that cannot end its passage in a prompt early."""
     return text.replace("</passage", "⟨/passage")
 
 
 def make_entity(
     name: str, type_: str, description: str, sentences: Sequence[int] = ()
 ) -> ExtractedEntity | None:
-    """Return the entity, None if its name is no name."""
+    """Return the entity, or None if the name cannot name an entity."""
     if name_fault(name) is not None:
         return None
     return ExtractedEntity(
@@ -101,7 +100,7 @@ def make_relation(
     sentences: Sequence[int] = (),
     weight: float = 1.0,
 ) -> ExtractedRelation | None:
-    """Return the relation, None if an end is no name or both are the same."""
+    """Return the relation, or None if an end cannot be a name or both ends are the same."""
     source, target = ends
     if name_fault(source) is not None or name_fault(target) is not None:
         return None
@@ -118,7 +117,7 @@ def make_relation(
 
 
 def read_numbers(field: str) -> tuple[int, ...] | None:
-    """Return the numbers of sentences, ascending; None if the field has something else."""
+    """Return the sentence numbers in a field, ascending; None if it holds something else."""
     plain = " ".join(field.split())
     if plain.lower() in _NONE:
         return ()
@@ -133,18 +132,18 @@ def read_numbers(field: str) -> tuple[int, ...] | None:
 
 
 def read_weight(field: str) -> float | None:
-    """Return a weight, None if the field has something else."""
+    """Return the weight in a field, or None if it holds something else."""
     plain = field.strip()
     return float(plain) if _WEIGHT.fullmatch(plain) else None
 
 
 def read_keywords(field: str) -> tuple[str, ...]:
-    """Return distinct keywords in their order."""
+    """Return the distinct keywords of a field in their order, at most ``MOST_KEYWORDS``."""
     words = (clean_name(word)[:LONGEST_TYPE] for word in re.split(r"[,;|]", field))
     return tuple(dict.fromkeys(filter(None, words)))[:MOST_KEYWORDS]
 
 
 def one_line(text: str) -> str:
-    """Return a description on one line of bounded length."""
+    """Return a description on one line, at most ``LONGEST_DESCRIPTION`` characters."""
     line = " ".join(INVISIBLE.sub("", text[: 4 * LONGEST_DESCRIPTION]).split())
     return line[:LONGEST_DESCRIPTION].strip().strip('"*').strip()
