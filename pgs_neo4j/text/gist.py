@@ -1,4 +1,4 @@
-"""Reduce an absence, finding, or flag to the words of its subject, and group those that agree.
+"""Reduces absences, findings, and flags to the words of their subjects, and groups equal ones.
 
 An absence says "no evidence on X in these nodes". Only X counts in a search or a comparison with
 another absence.
@@ -23,15 +23,15 @@ from pgs_neo4j.text.normal_form import count_unsegmented, has_unsegmented, mark_
 from pgs_neo4j.text.ranking import Corpus
 from pgs_neo4j.text.words import words
 
-MOST_TERMS = 6  # to look for an absence by; one node rarely holds more
-PHRASE_WORDS = 4  # from this many content words on, a quotation is a sentence, not a term
+MOST_TERMS = 6  # search terms of an absence; one node rarely holds more
+PHRASE_WORDS = 4  # a quotation with this many content words is a sentence, not a term
 UNSPACED_WORD = 6  # in a script without blanks, a longer run is more than one word
 
-# Two texts say the same from this weighted Jaccard index on (as in the extractive reader). They
-# share a subject from this share of the lighter text's weight on.
+# Two texts say the same if their weighted Jaccard index is at least ``SAME``, as in the extractive
+# reader. They share a subject if they share at least ``SPEAKS`` of the lighter text's weight.
 SAME = 0.5
 SPEAKS = 0.4
-SHARED = 2  # words that both must have, unless one of the texts has fewer
+SHARED = 2  # words that both texts must have, unless one of them has fewer
 
 # Words that state an absence, not its subject; all forms that occur.
 _ENGLISH = """
@@ -99,12 +99,12 @@ _PARTITION = re.compile(r"(?<![^\W_])[Pp]\d{1,9}(?![^\W_])")
 _SIGN = rf"(?:[^\W_]|[{mark_class()}])"
 _WORD = re.compile(rf"{_SIGN}+(?:[._\-\u2010\u2011]{{1,2}}{_SIGN}+)*")
 _END = ".!?:;"
-ROUNDING = 1e-9  # so that the last digit of a sum decides nothing
+ROUNDING = 1e-9  # a tolerance, so that the last digit of a sum decides nothing
 
 
 @dataclass(frozen=True, slots=True)
 class Rarity:
-    """Weights of roots among the compared texts: the rarer, the heavier."""
+    """Weights of roots among the compared texts; rare roots weigh more."""
 
     weights: Mapping[str, float]
 
@@ -146,66 +146,63 @@ def search_terms(text: str) -> SearchTerms:
 
     Quoted words come first. Names follow: words with capitals or digits inside a sentence. Then
     come other words, longer before shorter, and ``GENERIC`` words last. A match needs all of up to
-    three terms, or all but one of more.
+    three terms; with more terms, one may be missing.
     """
     best: dict[tuple[str, ...], tuple[tuple[int, int, int], str]] = {}
-    for place, (term, rank) in enumerate(_terms(text)):
+    for place, (term, rank) in enumerate(_find_terms(text)):
         key = forms(term)[0]
         best.setdefault(key, ((rank, -min(len(term), LONGEST_WORD), place), term))
     ranked = [term for _, term in sorted(best.values())][:MOST_TERMS]
-    segmented = not has_unsegmented(_plain(text))
+    segmented = not has_unsegmented(_make_plain(text))
     return SearchTerms(tuple(ranked), needed(len(ranked)), segmented)
 
 
 def needed(terms: int) -> int:
     """Return the number of terms that a node must contain.
 
-    All are needed of up to three, and all but one of more.
+    Up to three terms are all needed. With more, one may be missing.
     """
     return terms if terms <= 3 else terms - 1
 
 
 def gist(text: str) -> frozenset[str]:
     """Return the roots of the words that describe a text's subject."""
-    return _roots(_PARTITION.sub(" ", _plain(text)))
+    return _find_roots(_PARTITION.sub(" ", _make_plain(text)))
 
 
 def named(text: str) -> frozenset[str]:
-    """Return the roots of a text's quoted words.
-
-    If there are none, return the roots of all words on its subject.
-    """
-    quoted = _QUOTED.findall(_plain(text))
-    return _roots("\n".join("".join(groups) for groups in quoted)) or gist(text)
+    """Return the roots of a text's quoted words, or, if nothing is quoted, of its subject."""
+    quoted = _QUOTED.findall(_make_plain(text))
+    return _find_roots("\n".join("".join(groups) for groups in quoted)) or gist(text)
 
 
-def _roots(text: str) -> frozenset[str]:
-    telling = (word for word in words(text) if word not in _IDLE and not _overlong(word))
+def _find_roots(text: str) -> frozenset[str]:
+    telling = (word for word in words(text) if word not in _IDLE and not _is_overlong(word))
     return frozenset(map(root, telling))
 
 
-def _terms(text: str) -> Iterator[tuple[str, int]]:
-    """Return terms in reading order, quoted first, with ranks.
+def _find_terms(text: str) -> Iterator[tuple[str, int]]:
+    """Yield terms with ranks, quoted terms first, each in reading order.
 
     Rank 0 is a quoted term, 1 a name, 2 another word, and 3 a generic word.
     """
-    plain = _plain(text)
+    plain = _make_plain(text)
     for match in _QUOTED.finditer(plain):
         quoted = " ".join(next(part for part in match.groups() if part).split())
         if 0 < len(words(quoted)) < PHRASE_WORDS and forms(quoted):
             yield quoted, 0
         else:
-            yield from _single(quoted)
-    yield from _single(_PARTITION.sub(" ", _QUOTED.sub(" \n", plain)))
+            yield from _find_single(quoted)
+    yield from _find_single(_PARTITION.sub(" ", _QUOTED.sub(" \n", plain)))
 
 
-def _plain(text: str) -> str:
+def _make_plain(text: str) -> str:
     """Return the text in normal form, without citations, and without notes on passes."""
     return normal_form(_CITED.sub(" ", defuse(_PLACES.sub(" ", text))))
 
 
-def _single(text: str) -> Iterator[tuple[str, int]]:
-    """Yield the words of a text that count."""
+def _find_single(text: str) -> Iterator[tuple[str, int]]:
+    """Yield the words of a text that may be terms, with ranks."""
     before = 0
     for match in _WORD.finditer(text):
         begins = not before or any(mark in text[before : match.start()] for mark in _END)
@@ -217,11 +214,11 @@ def _single(text: str) -> Iterator[tuple[str, int]]:
         if len(parts) == len(every):
             parts = [word]
         for part in parts:
-            if forms(part) and not _overlong(part):
-                yield part, _rank(part, begins)
+            if forms(part) and not _is_overlong(part):
+                yield part, _rank_word(part, begins)
 
 
-def _rank(word: str, begins: bool) -> int:
+def _rank_word(word: str, begins: bool) -> int:
     if word.lower() in GENERIC:
         return 3
     special = any(letter.isdigit() for letter in word) or any(
@@ -230,11 +227,8 @@ def _rank(word: str, begins: bool) -> int:
     return 1 if special else 2
 
 
-def _overlong(word: str) -> bool:
-    """Return whether a word is too long.
-
-    It is then a dump of data, or several unspaced words.
-    """
+def _is_overlong(word: str) -> bool:
+    """Return whether a word is so long that it must be data, or several words without blanks."""
     if word.isascii():
         return len(word) > LONGEST_WORD
     unspaced = max(sum(ord(letter) >= UNSPACED for letter in word), count_unsegmented(word))
@@ -242,10 +236,10 @@ def _overlong(word: str) -> bool:
 
 
 def grouped(gists: Sequence[frozenset[str]], rarity: Rarity) -> list[list[int]]:
-    """Group indexes of texts that say the same; the earliest comes first.
+    """Group the indexes of texts that say the same.
 
-    Groups are in the order of their first texts; the earlier group wins a tie. Texts without
-    words stay alone.
+    Groups, and the indexes in a group, are in the order of the texts. The earlier group wins a tie.
+    Texts without words stay alone.
     """
     groups: list[list[int]] = []
     equal: dict[frozenset[str], int] = {}
@@ -254,7 +248,7 @@ def grouped(gists: Sequence[frozenset[str]], rarity: Rarity) -> list[list[int]]:
         if gist and gist in equal:
             groups[equal[gist]].append(place)
             continue
-        telling = _telling(gist, rarity)
+        telling = _find_rarest(gist, rarity)
         near = dict.fromkeys(group for part in telling for group in having[part])
         best, group = max(
             ((rarity.alike(gist, gists[groups[group][0]]), -group) for group in near),
@@ -271,11 +265,8 @@ def grouped(gists: Sequence[frozenset[str]], rarity: Rarity) -> list[list[int]]:
     return groups
 
 
-def _telling(gist: frozenset[str], rarity: Rarity) -> list[str]:
-    """Return the rarest roots.
-
-    The others hold less than ``SAME`` of the weight.
-    """
+def _find_rarest(gist: frozenset[str], rarity: Rarity) -> list[str]:
+    """Return the rarest roots; the other roots hold less than ``SAME`` of the weight."""
     ordered = sorted(gist, key=lambda part: (-rarity.weight([part]), part))
     left = total = rarity.weight(gist)
     telling: list[str] = []

@@ -1,8 +1,8 @@
-"""Keeps the headings of a model one level below those of this package.
+"""Keeps a model's headings one level below the headings of this package.
 
-An answer stands above the list of its sources and the coverage of its run. A model that writes
-``## Sources`` or ``## Coverage`` itself, because it errs or because a text of the graph told it to,
-must not look like the program that counts them. So headings of levels 1 and 2 belong to this
+This package adds the list of sources and the coverage of the run below an answer. A model may also
+write ``## Sources`` or ``## Coverage``, by mistake or because a text in the graph told it to.
+Readers must not take this for the program's own count. So headings of levels 1 and 2 belong to this
 package alone, and a line that consists of one of its titles becomes a heading of the model.
 """
 
@@ -16,7 +16,7 @@ from dataclasses import dataclass
 TOP, DEEPEST = 3, 6
 """Levels of the highest and the lowest heading of a model."""
 LONGEST_TITLE = 80
-"""Characters of a line that may still become a title."""
+"""Most characters of a line that may still become a title."""
 
 # Marks of quotations and entries of lists, in any depth.
 _INSIDE = r"(?:[ \t]*(?:>|(?:[-*+•]|\d{1,9}[.)])(?=[ \t])))*[ \t]*"
@@ -30,52 +30,53 @@ _UNDERLINE = re.compile(r"([ \t>]*)(?:=+|-+)[ \t]*")
 _MARKED = re.compile(r"[ \t]*(?:>|[-*+•][ \t]|\d{1,9}[.)][ \t])")
 _CELLS = re.compile(r"\t| {2,}")
 _TAG = re.compile(r"<(?=/?h[1-6](?![0-9a-z]))|^ {0,3}<(?=[!?]|/?[a-z](?![\w+.-]*:))", re.IGNORECASE)
-_DRESS = "*_#`~=: \t"  # around a title
+_DRESS = "*_#`~=: \t"  # marks that may surround a title
 
 
 def lowered(level: int) -> int:
-    """Return the level at which a model's heading stands, 3 to 6."""
+    """Return the level for a model's heading of this level, from 3 to 6."""
     return min(max(level + 1, TOP), DEEPEST)
 
 
 def lower_headings(text: str, titles: Iterable[str] = (), *, markdown: bool = True) -> str:
-    """Return a whole text of a model with its headings one level below; see ``LoweredText``."""
+    """Return a model's whole text with its headings lowered; see ``LoweredText``."""
     lower = lowered_text(titles, markdown=markdown)
     return lower.feed(text) + lower.close()
 
 
 def lowered_text(titles: Iterable[str], *, markdown: bool) -> LoweredText:
-    """Return a filter for a streamed text; ``titles`` are those of this package around it."""
-    return LoweredText(titles=frozenset(map(_bare, titles)), markdown=markdown)
+    """Return a filter for a streamed text; ``titles`` are this package's headings around it."""
+    return LoweredText(titles=frozenset(map(_strip_title, titles)), markdown=markdown)
 
 
 @dataclass(slots=True)
 class LoweredText:
     """Lowers headings of a text that arrives in pieces.
 
-    Headings by ``#`` lose a level, also those in lists and quotations. A line that the next one
-    would underline gets an empty line below. A line that consists of a title, bold or not, becomes
-    a heading. So does one that looks like a row of figures: a title, a gap, and a text. Fenced code
-    stays as it is; a fence that is open at the end is closed. Titles are in the form of ``_bare``.
+    Headings with ``#`` go down a level, even in lists and quotations. If a line would be underlined
+    by the next one, an empty line divides them. A line that consists of a title, bold or not,
+    becomes a heading. So does a line that looks like a row of figures: a title, a gap, and a text.
+    Fenced code stays as it is; a fence that is open at the end is closed. Titles are in the form of
+    ``_strip_title``.
 
-    With ``markdown``, a program may render the text. Tags of headings, and tags at the beginning of
-    a line, which would take in what follows, then get a blank that makes them text, and lines are
-    passed on when they are complete. Otherwise, text is passed on as soon as nothing can become of
-    its line.
+    With ``markdown``, a program may render the text. Heading tags, and tags at the beginning of a
+    line, which could swallow the lines after them, then get a blank that makes them plain text.
+    Each line is passed on when it is complete. Without ``markdown``, text is passed on as soon as
+    its line can no longer become a heading.
     """
 
     titles: frozenset[str] = frozenset()
     markdown: bool = True
     _held: str = ""
     _begun: bool = False  # part of the line has been passed on
-    _fence: str = ""  # what opened the code around this line
+    _fence: str = ""  # the fence that opened the code around this line
     _inner: tuple[int, str] | None = None  # the column and the mark of code in a list
     _open: bool = False  # the line above can be underlined
 
     def feed(self, text: str) -> str:
-        """Return what can be passed on now."""
+        """Add a piece of text; return the text that can be passed on now."""
         *lines, self._held = (self._held + text).split("\n")
-        done = [f"{self._line(line)}\n" for line in lines]
+        done = [f"{self._lower_line(line)}\n" for line in lines]
         quiet = not self._fence and self._inner is None and not self.markdown
         if quiet and self._held and (self._begun or not self._may_matter(self._held)):
             done.append(self._held)
@@ -83,13 +84,13 @@ class LoweredText:
         return "".join(done)
 
     def close(self) -> str:
-        """Return the text that was held back."""
-        rest, self._held = self._line(self._held) if self._held else "", ""
+        """End the text; return what was held back, and close an open fence."""
+        rest, self._held = self._lower_line(self._held) if self._held else "", ""
         fence, self._fence = self._fence or self._leave_entry(), ""
         return f"{rest}\n{fence}" if fence and rest else f"{rest}{fence}"
 
-    def _line(self, line: str) -> str:
-        """Return the rest of a line."""
+    def _lower_line(self, line: str) -> str:
+        """Return a line, or its rest, with a heading lowered."""
         if self._begun:
             self._begun, self._open = False, True
             return line
@@ -99,7 +100,7 @@ class LoweredText:
                 self._fence = ""
             return line
         left = ""
-        if self._inner is not None and line.strip() and _indent(line) < self._inner[0]:
+        if self._inner is not None and line.strip() and _count_indent(line) < self._inner[0]:
             left = f"{self._leave_entry()}\n"
         if self._is_code_of_entry(line):
             return f"{left}{line}"
@@ -108,12 +109,12 @@ class LoweredText:
         if fence and ("`" not in fence[2] or fence[1][0] == "~"):
             self._fence, self._open = fence[1], False
             return f"{left}{line}"
-        return f"{left}{self._text_line(line, above=above and not left)}"
+        return f"{left}{self._lower_text_line(line, above=above and not left)}"
 
     def _leave_entry(self) -> str:
-        """Return the fence that ends code in a list; empty outside of it.
+        """Return the fence that ends code in a list; empty if there is no such code.
 
-        The same fence ends the code if there was no list, only a fence that was indented.
+        An indented fence without a list looks the same, and this fence ends its code.
         """
         column, mark = self._inner or (0, "")
         self._inner = None
@@ -131,43 +132,45 @@ class LoweredText:
             self._inner = len(inner[1]), inner[2]
         return bool(inner and inner[1])
 
-    def _text_line(self, line: str, *, above: bool) -> str:
+    def _lower_text_line(self, line: str, *, above: bool) -> str:
         if heading := _HEADING.fullmatch(line):
             self._open = False
-            return self._inert(f"{heading[1]}{'#' * lowered(len(heading[2]))}{heading[3]}")
+            return self._disarm_tags(f"{heading[1]}{'#' * lowered(len(heading[2]))}{heading[3]}")
         if above and (underline := _UNDERLINE.fullmatch(line)):
             self._open = False
             return f"{underline[1].rstrip()}\n{line}"
         title, *rest = _CELLS.split(line.strip(), maxsplit=1)
-        if not _MARKED.match(line) and (_bare(title) in self.titles or self._counts(line)):
+        if not _MARKED.match(line) and (
+            _strip_title(title) in self.titles or self._has_counts(line)
+        ):
             self._open = False
-            return self._inert(f"{'#' * TOP} {' '.join((title.strip(_DRESS), *rest))}")
-        return self._inert(line)
+            return self._disarm_tags(f"{'#' * TOP} {' '.join((title.strip(_DRESS), *rest))}")
+        return self._disarm_tags(line)
 
-    def _counts(self, line: str) -> bool:
+    def _has_counts(self, line: str) -> bool:
         """Return whether a line is a title of several words with figures after a colon."""
-        title = _bare(line.partition(":")[0])
+        title = _strip_title(line.partition(":")[0])
         return " " in title and title in self.titles
 
     def _may_matter(self, begin: str) -> bool:
-        """Return whether the beginning of a line may become more than a line of text."""
+        """Return whether the beginning of a line may still become a heading, a rule, or a fence."""
         bare = begin.strip()
         if not bare or bare[0] in "#`~=>•-+*" or bare[0].isdigit():
             return True
         if len(begin) > LONGEST_TITLE:
             return False
-        first = _bare(_CELLS.split(bare, maxsplit=1)[0])
-        return any(title.startswith(first) for title in self.titles) or self._counts(begin)
+        first = _strip_title(_CELLS.split(bare, maxsplit=1)[0])
+        return any(title.startswith(first) for title in self.titles) or self._has_counts(begin)
 
-    def _inert(self, line: str) -> str:
+    def _disarm_tags(self, line: str) -> str:
         return _TAG.sub(lambda tag: f"{tag[0]} ", line) if self.markdown else line
 
 
-def _indent(line: str) -> int:
+def _count_indent(line: str) -> int:
     return len(line) - len(line.lstrip())
 
 
-def _bare(title: str) -> str:
-    """Return a title without marks, case, and forms of its letters."""
+def _strip_title(title: str) -> str:
+    """Return a title without marks, in lower case, with compatible letters in one form."""
     text = unicodedata.normalize("NFKC", title).casefold()
     return " ".join(text.strip(_DRESS).split())

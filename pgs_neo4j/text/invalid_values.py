@@ -1,8 +1,8 @@
-"""Says what is wrong with a value from outside, in words of pgs.
+"""Describes what is wrong with a value from outside, in plain words.
 
-Settings, requests, and arguments of tools are checked by pydantic, whose messages are for
-programmers: "Extra inputs are not permitted". Our sentence names the value, says what it must
-be, and suggests the name that was meant. It never repeats the value, which may be a secret.
+Pydantic checks settings, requests, and arguments of tools, but its messages are for programmers:
+"Extra inputs are not permitted". The sentences made here name the value, say what it must be, and
+suggest the right name. They never repeat the value, which may be a secret.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from types import MappingProxyType
 from typing import Any
 
 SHOWN = 60  # characters of a name in messages; it came from outside
-LISTED = 15  # names that a message lists where none is near; more are no help
+LISTED = 15  # most names that a message lists if no name is similar
 _QUOTED = re.compile(r"'([^']*)'")  # the values in a message of pydantic
 _LIST = "must be a list"
 _TABLE = "must have named values, as an object in JSON or a table in TOML"
@@ -54,7 +54,7 @@ KINDS: Mapping[str, str] = {
     "json_type": "must be JSON",
     "recursion_loop": "is nested too deeply",
 }
-"""What is wrong, by pydantic's word for it, where no figure belongs to it."""
+"""Description of each pydantic error type that has no number."""
 BOUNDS: Mapping[str, tuple[str, str]] = {
     "greater_than": ("must be greater than", "gt"),
     "greater_than_equal": ("must be at least", "ge"),
@@ -62,16 +62,16 @@ BOUNDS: Mapping[str, tuple[str, str]] = {
     "less_than_equal": ("must be at most", "le"),
     "multiple_of": ("must be a multiple of", "multiple_of"),
 }
-"""What a number must be, and the key of the figure, by pydantic's word."""
+"""Description of the bound, and the key of its number, for each pydantic error type."""
 LENGTHS: Mapping[str, tuple[str, str, str]] = {
     "string_too_short": ("at least", "min_length", "character"),
     "string_too_long": ("at most", "max_length", "character"),
     "too_short": ("at least", "min_length", "item"),
     "too_long": ("at most", "max_length", "item"),
 }
-"""The bound, the key of the figure, and what it counts, by pydantic's word."""
+"""The bound, the key of its number, and the counted thing, for each pydantic error type."""
 OWN = ("value_error", "assertion_error")
-"""What pydantic calls our own complaints, which are plain ValueErrors."""
+"""Pydantic's error types for the checks of this package, which raise plain ValueErrors."""
 UNKNOWN = ("extra_forbidden", "unexpected_keyword_argument")
 
 
@@ -81,11 +81,10 @@ def describe_invalid(
     known: Collection[str] = (),
     forms: Mapping[str, str] = MappingProxyType({}),
 ) -> str:
-    """Return a sentence, without its period, that says what is wrong with ``where``.
+    """Return a sentence, without its period, that says what is wrong with the value ``where``.
 
-    ``detail`` is an entry of ``ValidationError.errors()``. ``known`` are the names that could have
-    been meant by an unknown one. ``forms`` says in words what a text has that matches a pattern,
-    such as "16 hexadecimal digits", by pattern.
+    ``detail`` is an entry of ``ValidationError.errors()``. ``known`` are names to suggest in place
+    of an unknown name. ``forms`` maps patterns to descriptions, such as "16 hexadecimal digits".
     """
     kind = detail["type"]
     if kind in UNKNOWN:
@@ -94,7 +93,7 @@ def describe_invalid(
         form = forms.get(detail["ctx"]["pattern"])
         return f"{where} must be {form}" if form else f"{where} {_FORM}"
     words = _describe(detail)
-    return f"{where} {words}" if words else f"{where}: {_own_words(detail)}"
+    return f"{where} {words}" if words else f"{where}: {_get_own_words(detail)}"
 
 
 def describe_any(
@@ -102,12 +101,12 @@ def describe_any(
 ) -> str:
     """Return one sentence for the errors of a value that may have one of several types.
 
-    ``none_allowed``: 'none' is a value, as well.
+    With ``none_allowed``, 'none' is also a valid value.
     """
     details = list(details)
     choices = [detail for detail in details if detail["type"] == "literal_error"]
     if len(choices) == len(details) and choices:
-        names = dict.fromkeys(name for detail in choices for name in _choices(detail))
+        names = dict.fromkeys(name for detail in choices for name in _find_choices(detail))
         values = [*names, "none"] if none_allowed else [*names]
         return f"{where} {_must_be_one_of(values, choices[0].get('input'))}"
     sentences = dict.fromkeys(describe_invalid("", detail).strip() for detail in details)
@@ -119,7 +118,7 @@ def describe_any(
 
 
 def suggest_name(name: str, known: Collection[str]) -> str:
-    """Return what to do about an unknown name."""
+    """Return advice about an unknown name: a similar name, or the known names."""
     near = difflib.get_close_matches(name, known, n=1)
     if near:
         return f"did you mean {near[0]}?"
@@ -131,23 +130,23 @@ def suggest_name(name: str, known: Collection[str]) -> str:
 
 
 def name_place(place: Iterable[str | int], start: str = "") -> str:
-    """Return where a value stands, such as ``messages.2.role``; ``start`` if it is the whole."""
+    """Return the place of a value, such as ``messages.2.role``, or ``start`` for the whole."""
     parts = (str(part)[:SHOWN] for part in place)
     return ".".join(part if part.isprintable() else ascii(part)[1:-1] for part in parts) or start
 
 
 def _describe(detail: Mapping[str, Any]) -> str:
-    """Return what is wrong as words that follow the name; empty for our own complaints."""
+    """Return words that follow the name of an invalid value; empty for errors in ``OWN``."""
     kind, context = detail["type"], detail.get("ctx") or {}
     if kind in KINDS:
         return KINDS[kind]
     if kind in BOUNDS:
         words, key = BOUNDS[kind]
-        return f"{words} {_figure(context[key])}"
+        return f"{words} {_write_number(context[key])}"
     if kind in LENGTHS:
         return _describe_length(*LENGTHS[kind], context)
     if kind in ("literal_error", "enum"):
-        return _must_be_one_of(_choices(detail), detail.get("input"))
+        return _must_be_one_of(_find_choices(detail), detail.get("input"))
     if kind == "json_invalid":
         return f"is not JSON that can be read ({context.get('error', 'it ends early')})"
     return "" if kind in OWN else _FORM
@@ -160,13 +159,13 @@ def _describe_length(bound: str, key: str, noun: str, context: Mapping[str, Any]
     return f"must have {bound} {count:,} {noun}{'' if count == 1 else 's'}"
 
 
-def _figure(number: object) -> str:
+def _write_number(number: object) -> str:
     if isinstance(number, int):
         return f"{number:,}"
     return f"{number:,g}" if isinstance(number, float) else str(number)
 
 
-def _choices(detail: Mapping[str, Any]) -> list[str]:
+def _find_choices(detail: Mapping[str, Any]) -> list[str]:
     return _QUOTED.findall(str(detail["ctx"]["expected"]))
 
 
@@ -182,5 +181,5 @@ def _must_be_one_of(names: list[str], given: object) -> str:
     return f"must be {listed}" + (f"; did you mean '{near[0]}'?" if near else "")
 
 
-def _own_words(detail: Mapping[str, Any]) -> str:
+def _get_own_words(detail: Mapping[str, Any]) -> str:
     return str(detail["msg"]).removeprefix("Value error, ").removeprefix("Assertion failed, ")

@@ -1,17 +1,17 @@
-"""The characters that nobody sees, and where some of them have a meaning.
+"""Defines which characters are invisible, and where some of them have a meaning.
 
-Text can hide in them: a model reads tag characters as letters, a terminal obeys controls, and
-every viewer reorders text at directional marks. So they pass into no prompt, page, or terminal.
-JSON has them as visible escapes, because its values must stay true.
+Text can hide in such characters: a model reads tag characters as letters, a terminal obeys
+controls, and every viewer reorders text at directional marks. So prompts, pages, and terminals
+never get them. JSON has them as visible escapes, because its values must stay true.
 """
 
 from __future__ import annotations
 
 import re
 
-# Controls, lone surrogates, and characters that Unicode says will never be any.
+# Controls, lone surrogates, and code points that Unicode will never make characters.
 CONTROLS = r"\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff"
-# Those that Unicode calls ignorable: soft hyphens, fillers, directional marks, zero-width
+# Characters that Unicode calls ignorable: soft hyphens, fillers, directional marks, zero-width
 # characters, shorthand and music formats, and the whole block of tags.
 IGNORED = (
     r"\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f"
@@ -22,7 +22,7 @@ IGNORED = (
 _JOINERS = r"\u200c\u200d"
 _SELECTORS = r"\u180b-\u180d\u180f\ufe00-\ufe0f"
 _LETTER = rf"[^\x00-\x7f{CONTROLS}{IGNORED}{_JOINERS}]"
-# A keycap is a selector after one of these; after a selector, there is nothing left to select.
+# A keycap emoji is one of these signs with a selector. A selector after a selector does nothing.
 _BASE = rf"[#*0-9]|[^\x00-\x7f{CONTROLS}{IGNORED}{_JOINERS}{_SELECTORS}]"
 
 INVISIBLE = re.compile(
@@ -32,14 +32,14 @@ INVISIBLE = re.compile(
 )
 """Every invisible character, except those that shape the characters next to them."""
 
-# What can be invisible, and every line break but a line feed.
+# Every character that can be invisible, and every line break except a line feed.
 _SUSPECT = re.compile(rf"[\r\u2028\u2029{CONTROLS}{IGNORED}{_JOINERS}{_SELECTORS}]")
 
 
 def is_plainly_visible(text: str) -> bool:
-    """Whether a quick look shows no invisible character, and line feeds as the only line breaks.
+    """Return whether a quick test finds no invisible character and no line break but a line feed.
 
-    Most texts pass, and the look takes an eighth of the time of a search, or less in ASCII.
+    Most texts pass, and the test takes an eighth of the time of a search, or less in ASCII.
     """
     if text.isascii():
         return text.replace("\n", "").replace("\t", "").isprintable()

@@ -1,4 +1,4 @@
-"""Writes values as JSON that is harmless wherever it is displayed.
+"""Writes values as JSON that is safe to display anywhere.
 
 Numbers that JSON cannot express (NaN, infinity) become null.
 """
@@ -16,7 +16,7 @@ from pgs_neo4j.text.invisible import INVISIBLE, is_plainly_visible
 
 Json = dict[str, Any]
 
-# Separators of lines that JSON leaves as they are, and that viewers obey.
+# Line separators that JSON does not escape, although viewers break lines at them.
 _LINES = re.compile("[\u2028\u2029]")
 
 
@@ -34,7 +34,7 @@ def plain_data(value: object) -> Any:
         return {str(key): plain_data(item) for key, item in value.items()}
     if isinstance(value, Sequence | set | frozenset):
         return [plain_data(item) for item in value]
-    # numpy scalars and arrays convert themselves; a path or anything else becomes text.
+    # Numpy scalars and arrays convert themselves. A path or anything else becomes text.
     to_list = getattr(value, "tolist", None)
     return str(value) if to_list is None else plain_data(to_list())
 

@@ -1,4 +1,4 @@
-"""Keywords of a question without a model: names that it mentions, and its themes."""
+"""Extracts keywords from a question without a model: the names it mentions, and its themes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pgs_neo4j.text.words import STOP_WORDS, phrases, words
 
 MOST = 10
-"""Keywords of each kind (FalkorDB GraphRAG SDK, published default)."""
+"""Most keywords of each kind; the published default of the FalkorDB GraphRAG SDK."""
 
 _QUOTED = re.compile(r"“([^“”]{2,80})”|„([^„“”]{2,80})[“”]|«([^«»]{2,80})»|\"([^\"]{2,80})\"")
 # Words with a capital or a digit, joined by blanks; small words may link them.
@@ -33,26 +33,26 @@ class Keywords:
 def extract_keywords(question: str) -> Keywords:
     """Return quoted phrases and names as ``low``, and other content words as ``high``.
 
-    A question without any name has the pairs of its content words as ``low``, else single words.
+    Without any name, ``low`` holds pairs of content words, or single words if there are no pairs.
     """
     quoted = [next(filter(None, match.groups())) for match in _QUOTED.finditer(question)]
     rest = _QUOTED.sub(" . ", question)
-    low = _distinct([*quoted, *_names(rest)])
+    low = _drop_repeats([*quoted, *_find_names(rest)])
     named = {word for name in low for word in words(name)}
-    high = _distinct([word for word in words(question) if word not in named])
+    high = _drop_repeats([word for word in words(question) if word not in named])
     if not low:
-        low = _distinct([f"{one} {other}" for one, other in phrases(question)]) or high
+        low = _drop_repeats([f"{one} {other}" for one, other in phrases(question)]) or high
     return Keywords(tuple(low[:MOST]), tuple((high or low)[:MOST]))
 
 
-def _names(text: str) -> list[str]:
+def _find_names(text: str) -> list[str]:
     names = []
     for match in _NAME.finditer(text):
         name = match[0].rstrip(_TRAILING)
         first = text[: match.start()].rstrip()
         parts = name.split()
         if (not first or first[-1] in ".!?:") and parts[0].lower() in STOP_WORDS:
-            parts = parts[1:]  # the first word of a sentence
+            parts = parts[1:]  # the first word of a sentence always has a capital
         while parts and parts[0].lower() in STOP_WORDS:
             parts = parts[1:]
         if parts:
@@ -60,6 +60,6 @@ def _names(text: str) -> list[str]:
     return names
 
 
-def _distinct(texts: list[str]) -> list[str]:
+def _drop_repeats(texts: list[str]) -> list[str]:
     stripped = (" ".join(text.casefold().strip(_TRAILING).split()) for text in texts)
     return [*dict.fromkeys(text for text in stripped if text)]

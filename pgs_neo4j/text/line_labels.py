@@ -1,4 +1,4 @@
-"""Find the column names that begin the lines of a record, as in ``city: Oslo``, and blank them."""
+"""Finds the column names that begin the lines of a record, as in ``city: Oslo``; blanks them."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from pgs_neo4j.model.documents import Chunk
 
 AFTER = ": "
 MOST_TRIED = 8
-"""Colons of a line behind which its value may begin; the name of a column has hardly any."""
+"""Most colons of a line that are tried as the end of its label; column names have hardly any."""
 
 
 def find_label(line: str, labels: Set[str]) -> int:
-    """Return where the label that begins a line ends, 0 if none of ``labels`` does."""
+    """Return the end of the label that begins a line, or 0 if none of ``labels`` does."""
     end = -1
     for _ in range(MOST_TRIED):
         end = line.find(AFTER, end + 1)
@@ -26,22 +26,22 @@ def find_label(line: str, labels: Set[str]) -> int:
 
 
 def blank_labels(chunk: Chunk) -> Chunk:
-    """Return a chunk with blanks for the labels of its lines; all places stay as they are.
+    """Return a chunk with blanks in place of the labels of its lines; all places stay the same.
 
-    The colon stays, so that a name behind it is not taken for the beginning of a sentence.
+    The colon stays, so that a name after it does not look like the beginning of a sentence.
     """
     if not chunk.labels:
         return chunk
-    labels = _set_of(chunk.labels)
-    lines = (_blank(line, labels) for line in chunk.text.split("\n"))
+    labels = _make_set(chunk.labels)
+    lines = (_blank_line(line, labels) for line in chunk.text.split("\n"))
     return replace(chunk, text="\n".join(lines))
 
 
-def _blank(line: str, labels: frozenset[str]) -> str:
+def _blank_line(line: str, labels: frozenset[str]) -> str:
     end = find_label(line, labels)
     return " " * end + line[end:] if end else line
 
 
 @lru_cache(maxsize=8)
-def _set_of(labels: tuple[str, ...]) -> frozenset[str]:
+def _make_set(labels: tuple[str, ...]) -> frozenset[str]:
     return frozenset(labels)

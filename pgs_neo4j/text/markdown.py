@@ -1,6 +1,6 @@
 """Splits a model's Markdown into named sections and their bullets.
 
-Everything here takes linear time, whatever the text.
+All functions take linear time, on any text.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 from pgs_neo4j.text.citations import find_mentions
 
-LONGEST_HEADING = 100  # characters, its marks included
-PLAIN = 7  # the level of a heading without ``#``, below all that have them
+LONGEST_HEADING = 100  # characters, including its marks
+PLAIN = 7  # the level of a heading without ``#``, below all headings with ``#``
 
 _FENCE = re.compile(r"\s*(?:```|~~~)[\w-]*\s*")
 _NUMBER = re.compile(r"\d{1,2}[.)]\s*")
@@ -35,8 +35,8 @@ _NOTHING = re.compile(
 class _Heading:
     """A line that may be a heading.
 
-    It holds the words in lower case, and the text after a colon. Any short line without marks may
-    be a heading, so only a section's name makes it one.
+    ``words`` are in lower case, and ``rest`` is the text after a colon. Any short line may be a
+    heading. Without marks, it is one only if it is the name of a section.
     """
 
     level: int
@@ -54,7 +54,7 @@ def sections(text: str, names: Mapping[str, Sequence[str]]) -> dict[str, str]:
     ``names`` maps a canonical name to the spellings it may have, lower case. A heading is a
     separate line with one of these spellings. It may have ``#``, bold, a number, a count, or a
     colon around it. After ``#`` or bold, the body may follow a colon on the same line. Any other
-    heading ends the section, unless it is a deeper one.
+    heading ends the section, unless it is deeper.
     """
     spelled = {spelling: name for name, spellings in names.items() for spelling in spellings}
     bodies: dict[str, list[str]] = {}
@@ -63,13 +63,13 @@ def sections(text: str, names: Mapping[str, Sequence[str]]) -> dict[str, str]:
     for line in text.splitlines():
         if _FENCE.fullmatch(line):
             continue
-        heading = _heading(line)
+        heading = _read_heading(line)
         deeper = heading.level > level > 0
-        name = _name(heading, spelled, deeper=deeper)
+        name = _find_name(heading, spelled, deeper=deeper)
         if name and not (deeper and name in bodies):
             current, level = bodies.setdefault(name, []), heading.level
             current.append(heading.rest)
-        elif _ends(line, heading, 2 if level == PLAIN else level):
+        elif _ends_section(line, heading, 2 if level == PLAIN else level):
             current = []
         else:
             current.append("" if _RULE.fullmatch(line) else line)
@@ -77,24 +77,24 @@ def sections(text: str, names: Mapping[str, Sequence[str]]) -> dict[str, str]:
 
 
 def opened_section(line: str, names: Mapping[str, Sequence[str]]) -> str | None:
-    """Return the section that a line opens as its heading, by its canonical name."""
+    """Return the canonical name of the section whose heading a line is, or None."""
     spelled = {spelling: name for name, spellings in names.items() for spelling in spellings}
-    return _name(_heading(line.rstrip("\n")), spelled, deeper=False)
+    return _find_name(_read_heading(line.rstrip("\n")), spelled, deeper=False)
 
 
 def is_heading(line: str) -> bool:
-    """Whether a line ends a section, as the heading of something else."""
-    return _ends(line, _heading(line.rstrip("\n")), 2)
+    """Return whether a line is a heading that ends a section."""
+    return _ends_section(line, _read_heading(line.rstrip("\n")), 2)
 
 
 def bullets(body: str) -> list[str]:
     """Return the bullets of a section, one line each.
 
     Nested bullets become part of their parents. A paragraph counts as a bullet, with the heading
-    above it. A heading, or a paragraph that ends in a colon, is left out if a bullet follows and it
-    cites nothing. "None" and the like are left out.
+    above it. A heading, or a paragraph that ends in a colon, is left out if it cites nothing and a
+    bullet follows. Texts such as "None" are left out.
     """
-    blocks = _blocks(body)
+    blocks = _split_blocks(body)
     items: list[str] = []
     for (marked, lines), (by_bullet, _) in zip(blocks, (*blocks[1:], (False, [])), strict=False):
         item = " ".join(" ".join(lines).split())
@@ -105,23 +105,17 @@ def bullets(body: str) -> list[str]:
 
 
 def paragraph(body: str) -> str:
-    """Return a section as one line of text.
-
-    "None" and the like give an empty text.
-    """
+    """Return a section as one line of text; texts such as "None" become empty."""
     text = _HASHES.sub("", " ".join(body.split()), count=1)
     return "" if _is_nothing(text) else text
 
 
 def passage(body: str) -> str:
-    """Return a section with its paragraphs.
-
-    "None" and the like give an empty text.
-    """
+    """Return a section with its paragraphs; texts such as "None" become empty."""
     return "" if _is_nothing(body) else body.strip()
 
 
-def _heading(line: str) -> _Heading:
+def _read_heading(line: str) -> _Heading:
     text = line.strip()
     words = text.lstrip("#")
     level = len(text) - len(words)
@@ -139,30 +133,27 @@ def _heading(line: str) -> _Heading:
     if level > 6 or len(line) - len(line.lstrip()) > 3:
         return _NO_HEADING
     if len(text) - len(rest) > LONGEST_HEADING or (number and rest):
-        return _NO_HEADING  # with both a number and a rest it is a bullet with a label
-    return _Heading(level or PLAIN, marked, _bare(words, marked=marked), rest)
+        return _NO_HEADING  # a line with both a number and a rest is a bullet with a label
+    return _Heading(level or PLAIN, marked, _strip_words(words, marked=marked), rest)
 
 
-def _ends(line: str, heading: _Heading, level: int) -> bool:
-    """Return whether a line is a heading that ends the section.
-
-    It is the heading of something else at this level or above.
-    """
+def _ends_section(line: str, heading: _Heading, level: int) -> bool:
+    """Return whether a line is a heading at this level or above, which ends the section."""
     title = heading.words and heading.level <= level
     return bool(title) and _TITLE.fullmatch(line.strip()) is not None
 
 
-def _bare(words: str, *, marked: bool) -> str:
+def _strip_words(words: str, *, marked: bool) -> str:
     words = words.rstrip(" \t:*_#")
     if marked and words.endswith(")"):
         words = words[: words.rfind("(")].rstrip(" \t:*_#") if "(" in words else words
     return " ".join(words.lower().split())
 
 
-def _name(heading: _Heading, spelled: Mapping[str, str], *, deeper: bool) -> str | None:
-    """Return the section that a heading opens.
+def _find_name(heading: _Heading, spelled: Mapping[str, str], *, deeper: bool) -> str | None:
+    """Return the section that a heading opens, or None.
 
-    A deeper heading must be a plain name.
+    A heading deeper than the current section must be exactly a section's name.
     """
     exact = spelled.get(heading.words)
     if deeper and heading.rest and exact != heading.words:
@@ -172,8 +163,8 @@ def _name(heading: _Heading, spelled: Mapping[str, str], *, deeper: bool) -> str
     return spelled.get(_JOINED.split(heading.words, maxsplit=1)[0])
 
 
-def _blocks(body: str) -> list[tuple[bool, list[str]]]:
-    """Return bullets (true) and paragraphs, each with its lines."""
+def _split_blocks(body: str) -> list[tuple[bool, list[str]]]:
+    """Return bullets and paragraphs in order; each has True for a bullet, and its lines."""
     blocks: list[tuple[bool, list[str]]] = []
     indent, apart, titled = 0, True, False
     for line in body.expandtabs(4).splitlines():

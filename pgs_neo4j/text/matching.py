@@ -1,6 +1,6 @@
 """Decides whether a text contains a term.
 
-Whole words count, in any of their forms, and texts and terms are compared in their normal form.
+Only whole words count, in any of their forms. Texts and terms are compared in their normal form.
 
 A term is a word or a phrase. A text contains a word if one of its words has the same root. It
 contains a phrase if the words are side by side, ignoring function words. A database can only look
@@ -23,20 +23,19 @@ from pgs_neo4j.text.normal_form import (
 )
 from pgs_neo4j.text.words import MIN_STEM, stem, words
 
-LONGEST_WORD = 80  # characters of a word that are compared; anything longer is a dump of data
-LONGEST_ENDING = 8  # characters by which two forms of a word may differ: "ations", a doubled letter
+LONGEST_WORD = 80  # most characters of a word that are compared; longer words are dumps of data
+LONGEST_ENDING = 8  # most characters by which two forms of a word differ: "ations", a double letter
 PHRASE_WINDOW = 60  # characters for a word of a phrase and the gap after it
-UNSPACED = 0x2E80  # from here on, scripts put no blanks between words (Han, Kana, Hangul)
+UNSPACED = 0x2E80  # scripts from here on put no blanks between words (Han, Kana, Hangul)
 GROUP = 3  # digits of a large number between two commas
 
 
 @dataclass(frozen=True, slots=True)
 class SearchTerms:
-    """A search.
+    """A search: a text matches if it contains ``needed`` or more of the ``terms``.
 
-    A text matches if it contains ``needed`` or more of the ``terms``. Unless ``segmented``, what is
-    looked for has words in a script that cannot be divided into words, so a search without a match
-    proves nothing.
+    If not ``segmented``, the search has terms in a script that cannot be divided into words. A
+    search without a match then proves nothing.
     """
 
     terms: tuple[str, ...]
@@ -73,10 +72,11 @@ class Hit:
 class SearchResult:
     """The result of one search.
 
-    ``hits`` are verified, by partition (those to be read first) and rank. If not ``complete``,
-    there were more candidates than were verified, or the search may have missed some. ``hits`` are
-    then only some of the matching nodes, and an empty list does not prove an absence. ``searched``
-    counts nodes; 0: nothing was searched. ``texts`` of them have text, None if that is not known.
+    ``hits`` are verified. They are in the order in which partitions are read, then by rank. If not
+    ``complete``, there were too many candidates to verify, or the search may have missed some.
+    ``hits`` are then only some of the matching nodes, and an empty list does not prove an absence.
+    ``searched`` counts the searched nodes; 0 means that nothing was searched. ``texts`` counts the
+    searched nodes with text, None if unknown.
     """
 
     searched: int = 0
@@ -87,10 +87,7 @@ class SearchResult:
 
     @property
     def count(self) -> int:
-        """How many nodes are known to match.
-
-        Unless ``complete``, this is a lower bound.
-        """
+        """How many nodes are known to match; a lower bound unless ``complete``."""
         return len(self.hits)
 
 
@@ -98,7 +95,7 @@ class SearchResult:
 class Page:
     """A text to search in normal form, as written and in lower case.
 
-    Both have the same length, and end with the words that hyphens divide.
+    Both have the same length. At their ends, words that hyphens divide are repeated as one word.
     """
 
     text: str
@@ -106,12 +103,12 @@ class Page:
 
     @classmethod
     def of(cls, text: str) -> Page:
-        """Return the page of a text."""
+        """Make the page of a text."""
         whole = with_joined_words(normal_form(text))
         return cls(whole, fold_case(whole))
 
     def counts(self, search: SearchTerms) -> bool:
-        """Whether the text matches a search."""
+        """Return whether the text matches a search."""
         usable, matched = search.usable, 0
         for left, term in zip(range(len(usable), 0, -1), usable, strict=True):
             if matched >= search.needed or matched + left < search.needed:
@@ -120,28 +117,24 @@ class Page:
         return search.searchable and matched >= search.needed
 
     def holds(self, term: str) -> bool:
-        """Return whether the text contains the words of ``term`` side by side.
-
-        The words may be in any form.
-        """
+        """Return whether the text contains the words of ``term`` side by side, in any form."""
         parts = filters(term)
         if not parts or any(part not in self.lowered for part in parts):
             return False
-        if any(_unspaced(part) for part in parts):
+        if any(_is_unspaced(part) for part in parts):
             return True
         start = 0
         while (place := self.lowered.find(parts[0], start)) >= 0:
-            first, last = self._run(place)
-            if any(self._begins(first, last, form) for form in forms(term)):
+            first, last = self._find_run(place)
+            if any(self._has_form(first, last, form) for form in forms(term)):
                 return True
             start = last
         return False
 
-    def _run(self, place: int) -> tuple[int, int]:
-        """Return the run of letters and digits around a place.
+    def _find_run(self, place: int) -> tuple[int, int]:
+        """Return the start and end of the run of letters and digits around a place.
 
-        The result is its start and end. The run begins at most ``LONGEST_WORD`` characters before
-        the place.
+        The run begins at most ``LONGEST_WORD`` characters before the place.
         """
         first = place
         while first > max(0, place - LONGEST_WORD) and is_word_sign(self.text[first - 1]):
@@ -151,11 +144,8 @@ class Page:
             last += 1
         return first, max(last, place + 1)
 
-    def _begins(self, first: int, last: int, form: tuple[str, ...]) -> bool:
-        """Return whether a run of letters contains the first word of ``form``.
-
-        The other words must follow it.
-        """
+    def _has_form(self, first: int, last: int, form: tuple[str, ...]) -> bool:
+        """Return whether a run contains the first word of ``form``, and the others follow it."""
         size = len(form)
         end = last if size == 1 else last + PHRASE_WINDOW * size
         # Identifiers are read in both ways: GitHub is git hub, and github.
@@ -168,7 +158,7 @@ class Page:
 
 @lru_cache(maxsize=65536)
 def root(word: str) -> str:
-    """Return the stem of a lower-case word; "theory" and "theories" share one."""
+    """Return the root of a lower-case word; "theory" and "theories" share one root."""
     stemmed = stem(word[:LONGEST_WORD])
     if not stemmed.isascii() or len(stemmed) < MIN_STEM or stemmed[-1] not in "iy":
         return stemmed
@@ -177,14 +167,14 @@ def root(word: str) -> str:
 
 @lru_cache(maxsize=65536)
 def forms(term: str) -> tuple[tuple[str, ...], ...]:
-    """Return the roots of a term's content words.
+    """Return the roots of a term's content words, in up to three forms.
 
-    There are up to three forms: as written, ignoring camelCase, and without hyphens. Empty if there
+    The forms are: as written, ignoring camelCase, and without hyphens. The result is empty if there
     is no content word.
     """
     written, plain = words(term), words(fold_case(normal_form(term)))
     if "".join(written) != "".join(plain):
-        written = plain  # what stands before a hump was too short to count: mRNA, pH
+        written = plain  # the part before a capital was too short to be a word: mRNA, pH
     joined = joined_words(normal_form(term))
     whole = joined if len(joined) == 1 and len(term.split()) == 1 and written else []
     rooted = (tuple(map(root, row)) for row in (written, plain, whole) if row)
@@ -193,10 +183,7 @@ def forms(term: str) -> tuple[tuple[str, ...], ...]:
 
 @lru_cache(maxsize=65536)
 def filters(term: str) -> tuple[str, ...]:
-    """Return the lower-case parts of every text with ``term``.
-
-    There is one part per word.
-    """
+    """Return lower-case parts, one per word, that every text with ``term`` contains."""
     return tuple(
         part[:-1] if len(part) == MIN_STEM and part.endswith("i") else part
         for part in next(iter(forms(term)), ())
@@ -216,25 +203,25 @@ def pattern(term: str) -> str:
     words in the middle of camelCase.
     """
     parts = filters(term)
-    if any(_unspaced(part) for part in parts):
+    if any(_is_unspaced(part) for part in parts):
         return f"(?s).*{'.*'.join(parts)}.*"
-    parts = tuple(_grouped(part) for part in parts)
+    parts = tuple(_allow_groups(part) for part in parts)
     between = rf"[\W_]*(?:[^\W_]+[\W_]+){{0,{len(parts)}}}"
     spelled = between.join(rf"{part}\w{{0,{LONGEST_ENDING}}}" for part in parts)
     return rf"(?sU).*(?:\b|_){spelled}(?:\b|_).*"
 
 
 def stored_part(part: str) -> str:
-    """Return what a text holds of a filter if it groups the digits of its numbers."""
+    """Return the part of a filter that a text contains even if it groups digits, as in 1,000."""
     return part[-GROUP:] if _is_large_number(part) else part
 
 
 def is_word_sign(sign: str) -> bool:
-    """Whether a character is a letter, a digit, or a mark."""
+    """Return whether a character is a letter, a digit, or a mark."""
     return sign.isalnum() or is_mark(sign)
 
 
-def _grouped(part: str) -> str:
+def _allow_groups(part: str) -> str:
     if not _is_large_number(part):
         return part
     first = len(part) % GROUP or GROUP
@@ -246,5 +233,5 @@ def _is_large_number(part: str) -> bool:
     return len(part) > GROUP and part.isdecimal()
 
 
-def _unspaced(part: str) -> bool:
+def _is_unspaced(part: str) -> bool:
     return has_unsegmented(part) or any(ord(letter) >= UNSPACED for letter in part)

@@ -1,4 +1,7 @@
-"""Take names apart: words, places where a spelling may join or part them, and abbreviations."""
+"""Takes names apart into words, and the places at which spellings join or divide them.
+
+It also recognizes abbreviations of names.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +26,7 @@ LEGAL_FORMS = {form: line.split()[0] for line in _LEGAL_FORMS.split("/") for for
 """Forms of a company, each with its shortest spelling."""
 
 TITLES = frozenset(("DR", "PROF", "PROFESSOR"))
-"""Titles that a person has or not; those of a couple (Mr, Mrs) tell two people apart."""
+"""Titles that may be left out. Mr and Mrs are not among them: they distinguish a couple."""
 
 PERSONS = frozenset(
     ("PERSON", "PEOPLE", "HUMAN", "INDIVIDUAL", "AUTHOR", "RESEARCHER", "CHARACTER")
@@ -33,7 +36,7 @@ PLACES = frozenset(("LOCATION", "PLACE", "CITY", "COUNTRY", "REGION", "STATE"))
 _INVERTED = re.compile(r"([^,]+),_*([^,]+)")
 _DEFINED = re.compile(r"(?P<first>[^()]+?)_*\((?P<second>[^()]+)\)")
 SHORTEST, LONGEST = 2, 10
-"""Characters of an abbreviation."""
+"""Limits of an abbreviation, in characters."""
 
 MOST_WORDS = 12
 _MINOR = """
@@ -45,10 +48,11 @@ MINOR_WORDS = frozenset(_MINOR.split())
 
 @dataclass(frozen=True, slots=True)
 class NameForm:
-    """A name without what its spelling may leave out.
+    """A name without the signs that its spelling may leave out.
 
-    ``words`` are parted by blanks and joiners. ``letters`` are all of them as one. At ``blanks`` of
-    these a blank stands, at ``joints`` something that may be a blank or nothing.
+    ``words`` are divided at blanks and joiners. ``letters`` joins them all. ``blanks`` are the
+    places in ``letters`` of blanks, and ``joints`` the places of signs that another spelling may
+    write as a blank or leave out.
     """
 
     words: tuple[str, ...]
@@ -56,20 +60,20 @@ class NameForm:
     blanks: frozenset[int]
     joints: frozenset[int]
     plain: bool
-    """Whether no letter has a mark."""
+    """Whether no letter had an accent or another mark."""
 
     def spells(self, other: NameForm) -> bool:
-        """Whether both are spellings of the same letters."""
+        """Return whether both have the same letters, and only differ in blanks at joints."""
         parted = self.blanks ^ other.blanks
         return self.letters == other.letters and parted <= self.joints | other.joints
 
 
 @lru_cache(maxsize=8192)  # more than a publication has names
 def name_form(key: str, kind: str) -> NameForm:
-    """Return the form of a normalized name of a type.
+    """Return the form of a normalized name with the type ``kind``.
 
-    The order and the titles of a person's names do not count, nor does the sign for "and", nor an
-    abbreviation that a name defines itself, as in World Health Organization (WHO).
+    "Last, First" is reordered for persons, and their titles are left out. "&" becomes "and". An
+    abbreviation that the name itself defines is left out: World Health Organization (WHO).
     """
     defined = own_definition(key, kind)
     key = defined[0] if defined else key
@@ -77,17 +81,17 @@ def name_form(key: str, kind: str) -> NameForm:
     if person:
         inverted = _INVERTED.fullmatch(key)
         key = (f"{inverted[2]}_{inverted[1]}" if inverted else key).replace(".", "._")
-    bare = _without_marks(key)
+    bare = _strip_marks(key)
     plain = bare == key
-    parts = ["AND" if part == "&" else part for part in bare.split("_") if _spoken(part)]
+    parts = ["AND" if part == "&" else part for part in bare.split("_") if _strip_signs(part)]
     if person:
-        while len(parts) > 2 and _spoken(parts[0]) in TITLES:
+        while len(parts) > 2 and _strip_signs(parts[0]) in TITLES:
             parts = parts[1:]
-    return _taken_apart(parts, plain=plain)
+    return _take_apart(parts, plain=plain)
 
 
 def own_definition(key: str, kind: str) -> tuple[str, str] | None:
-    """Return the name and its abbreviation if one stands behind the other in brackets."""
+    """Return a name and its abbreviation if one of them follows the other in brackets."""
     both = _DEFINED.fullmatch(key)
     if both is None:
         return None
@@ -96,23 +100,23 @@ def own_definition(key: str, kind: str) -> tuple[str, str] | None:
 
 
 def is_abbreviation(short: str, key: str, kind: str) -> bool:
-    """Whether a normalized name abbreviates another: all of its words, or all but a legal form.
+    """Return whether ``short`` abbreviates the name ``key``, with or without its legal form.
 
-    People and places are never abbreviated by letters of one word, as in Florence (FL), and people
-    never by two letters.
+    Both are normalized. Letters of a single word never abbreviate a person or place, as in Florence
+    (FL), and two letters never abbreviate a person.
     """
     form = name_form(key, kind)
     company = legal_form(form)[0] if kind.upper() in ORGANIZATIONS else form
     if len(company.words) < 2 and kind.upper() in PERSONS | PLACES:
         return False
-    letters = _without_marks(short)
+    letters = _strip_marks(short)
     if "_" in short or (len(short) < 3 and kind.upper() in PERSONS):
         return False
     return any(abbreviates(letters, one.words) for one in (company, form))
 
 
 def legal_form(form: NameForm) -> tuple[NameForm, str]:
-    """Return a company's name without its legal form, and that form; empty without one."""
+    """Return a company's name without its legal form, and the form, empty if it has none."""
     words = form.words
     if len(words) < 2 or words[-1] not in LEGAL_FORMS:
         return form, ""
@@ -120,15 +124,15 @@ def legal_form(form: NameForm) -> tuple[NameForm, str]:
     count = 1
     if len(words) > 2 and legal == "LTD" and LEGAL_FORMS.get(words[-2]) in ("CO", "PTY"):
         count = 2
-    return _taken_apart([*words[:-count]], plain=form.plain), legal
+    return _take_apart([*words[:-count]], plain=form.plain), legal
 
 
 def is_number(word: str) -> bool:
-    """Whether a word holds a digit, so that no letter of it may differ."""
+    """Return whether a word holds a digit; such words must be equal to match."""
     return any(map(str.isdigit, word))
 
 
-def _taken_apart(parts: list[str], *, plain: bool) -> NameForm:
+def _take_apart(parts: list[str], *, plain: bool) -> NameForm:
     words: list[str] = []
     letters = ""
     blanks: set[int] = set()
@@ -143,7 +147,7 @@ def _taken_apart(parts: list[str], *, plain: bool) -> NameForm:
                 if sign in JOINERS and word:
                     words.append(word)
                     word = ""
-                if _parts_numbers(part, place):
+                if _divides_numbers(part, place):
                     letters += "."
                     word += "." if sign in DROPPED else ""
                 continue
@@ -158,24 +162,24 @@ def _taken_apart(parts: list[str], *, plain: bool) -> NameForm:
     return NameForm(tuple(words), letters, frozenset(blanks), frozenset(joints), plain)
 
 
-def _parts_numbers(part: str, place: int) -> bool:
-    """Whether a sign stands between digits, as in 3.5, which is not 35."""
+def _divides_numbers(part: str, place: int) -> bool:
+    """Return whether a sign stands between digits: 3.5 is not 35."""
     return 0 < place < len(part) - 1 and part[place - 1].isdigit() and part[place + 1].isdigit()
 
 
 def _begins_name(part: str, place: int) -> bool:
-    """Whether a dot begins a word, as in .NET, which is not NET."""
+    """Return whether a dot begins a word: .NET is not NET."""
     return place == 0 and part[0] == "." and part[1:2].isalnum()
 
 
-def _spoken(part: str) -> str:
+def _strip_signs(part: str) -> str:
     """Return a word without the signs that a spelling may leave out."""
     kept = (sign for sign in part.replace("&", "AND") if sign not in DROPPED | JOINERS)
     return "".join(kept)
 
 
-def _without_marks(key: str) -> str:
-    """Return Latin letters without their marks; those of other scripts are other letters."""
+def _strip_marks(key: str) -> str:
+    """Return a name without the marks of Latin letters; in other scripts, marks are significant."""
     if key.isascii():
         return key
     plain: list[str] = []
@@ -187,7 +191,7 @@ def _without_marks(key: str) -> str:
 
 
 def looks_abbreviated(spelling: str) -> bool:
-    """Whether a text is one word with two capitals or more, as WHO, IoT, and U.N. are."""
+    """Return whether a text is one word with two or more capitals, such as WHO, IoT, and U.N."""
     return (
         SHORTEST <= len(spelling) <= LONGEST
         and spelling[0].isalnum()
@@ -197,33 +201,33 @@ def looks_abbreviated(spelling: str) -> bool:
 
 
 def without_plural(short: str) -> str:
-    """Return an abbreviation without the small s of its plural: CNNs is CNN."""
+    """Return an abbreviation without the small s of its plural: CNNs becomes CNN."""
     return short[:-1] if short.endswith("s") and short[:-1].isupper() else short
 
 
 def abbreviates(short: str, words: Sequence[str]) -> bool:
-    """Whether ``short`` abbreviates words; both are in capitals.
+    """Return whether ``short`` abbreviates ``words``; both are in capitals.
 
-    Each word gives its first letter, and may give others in their order (deoxyribonucleic acid,
-    DNA). Only minor words may give none.
+    Each word gives its first letter, and may give more letters in their order (deoxyribonucleic
+    acid, DNA). Only minor words may give no letter.
     """
     letters = "".join(filter(str.isalnum, short))
     if not SHORTEST <= len(letters) <= LONGEST or len(words) > MOST_WORDS:
         return False
-    return letters != "".join(words) and _fits(letters, words)
+    return letters != "".join(words) and _letters_fit(letters, words)
 
 
-def _fits(letters: str, words: Sequence[str]) -> bool:
+def _letters_fit(letters: str, words: Sequence[str]) -> bool:
     if not words:
         return not letters
     word, rest = words[0], words[1:]
-    if word in MINOR_WORDS and _fits(letters, rest):
+    if word in MINOR_WORDS and _letters_fit(letters, rest):
         return True
     if not letters or not _begins(word, letters[0]):
         return False
     place = word.find(letters[0]) + 1
     for used in range(1, len(letters) + 1):
-        if _fits(letters[used:], rest):
+        if _letters_fit(letters[used:], rest):
             return True
         if used == len(letters):
             break
@@ -234,5 +238,5 @@ def _fits(letters: str, words: Sequence[str]) -> bool:
 
 
 def _begins(word: str, letter: str) -> bool:
-    """Whether a letter stands for the beginning of a word, as X does for extensible."""
+    """Return whether a letter stands for the beginning of a word, such as X for extensible."""
     return word[0] == letter or (letter == "X" and word.startswith("EX"))

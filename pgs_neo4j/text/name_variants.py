@@ -1,7 +1,7 @@
-"""Decide whether one present name is a variant of another, from both alone.
+"""Decides whether a name is a variant of another, from these two names alone.
 
 A variant may be a spelling, a defined abbreviation, a company form, an acronym, initials, or a
-typing error. Some words differ by a letter and are no typing errors (Johnson and Johnston).
+typing error. Some words differ by one letter without a typing error (Johnson and Johnston).
 """
 
 from __future__ import annotations
@@ -25,29 +25,29 @@ from pgs_neo4j.text.name_forms import (
 
 SHORTEST_ACRONYM, LONGEST_ACRONYM = 4, 8
 SHORTEST_OF_BODIES = 3
-"""Letters of an organization's acronym. Three letters of anything else mean too many things."""
+"""Least letters of an organization's acronym. For other names, three letters are too ambiguous."""
 
 BLOCKS = 5
-"""Blocks of a name, each of its own kind."""
+"""Number of blocks of a name; each place holds another kind of block."""
 
 VariantKind = Literal[
     "spelling", "definition", "company form", "acronym", "initials", "typing error"
 ]
 
 _RISKY_PREFIXES = frozenset(("RE", "UN", "CO", "DE"))
-"""A hyphen after these may part two words: re-cover is not recover."""
+"""A hyphen after these prefixes may make another word: re-cover is not recover."""
 
 LEAST_LETTERS = 5
-"""Of a word in which one letter may be wrong."""
+"""Least letters of a word that may have a wrong letter."""
 
 SWAPPED_LETTERS, DOUBLED_LETTERS, LONG_LETTERS = 8, 7, 11
-"""Least letters for two that are swapped, one that is doubled, and one that is left out."""
+"""Least letters of a word with swapped letters, a doubled letter, or a missing letter."""
 
 PERSON_SWAPPED, PERSON_DOUBLED = 5, 9
-"""The same in names of persons: Paterson is not Patterson."""
+"""The same limits in names of persons: Paterson is not Patterson."""
 
 KEPT_START, KEPT_END = 1, 2
-"""Letters that are right: the first, and the last two, which tell Julian and Juliana apart."""
+"""Letters that must be equal: the first, and the last two, which distinguish Julian and Juliana."""
 
 _VOWELS = frozenset("AEIOUY")
 _PAIRS = """
@@ -60,16 +60,17 @@ YABCDEGHIKLMNOPRSTUVWZ ZABEIKLMOTUWYZ
 """
 
 _AFTER = {line[0]: frozenset(line[1:]) for line in _PAIRS.split()}
-"""For each letter, those that follow it in some name."""
+"""For each letter, the letters that may follow it in a name."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PresentName:
     """A name of a type that some live chunk mentions.
 
-    ``sure``: a model named it. ``proper``: it is written with capitals, as in World Bank;
-    ``capitals``: with nothing else, as in WHO; ``brief``: as one word with several, as in IoT.
-    ``short`` is the abbreviation that chunks define for it, normalized.
+    ``sure`` means that a model named it. ``proper`` means that its words begin with capitals, as in
+    World Bank; ``capitals``, that it has only capitals, as in WHO; ``brief``, that it is one word
+    with several capitals, as in IoT. ``short`` is the abbreviation that chunks define for it,
+    normalized.
     """
 
     key: str
@@ -87,7 +88,7 @@ class PresentName:
 
     @property
     def fullness(self) -> tuple[bool, int, int]:
-        """Orders names, the fullest first: no acronym, few initials, many words."""
+        """A key that sorts the fullest names first: no acronym, few initials, many words."""
         words = self.form.words
         initials = sum(len(word) == 1 for word in words)
         return self.capitals and len(words) == 1, initials, -len(words)
@@ -99,19 +100,19 @@ class PresentName:
 
     @property
     def is_person(self) -> bool:
-        """Whether its type is that of people."""
+        """Whether its type means a person."""
         return self.type.upper() in PERSONS
 
     @property
     def is_company(self) -> bool:
-        """Whether its type is that of organizations."""
+        """Whether its type means an organization."""
         return self.type.upper() in ORGANIZATIONS
 
 
 def present_name(
     key: str, kind: str, spellings: Iterable[str], *, sure: bool, short: str = ""
 ) -> PresentName:
-    """Return a name with what its spellings tell of it."""
+    """Return a name with the features that its spellings share."""
     written = [*spellings]
     capitals = all(_is_capitals(one) for one in written)
     return PresentName(
@@ -127,9 +128,10 @@ def present_name(
 
 @lru_cache(maxsize=16384)
 def variant_kind(one: PresentName, other: PresentName) -> VariantKind | None:
-    """Return in which way two names are variants of one; None if they are not.
+    """Return how two names are variants of each other, or None if they are not.
 
-    Names by statistics are words: they only vary in their hyphens, and by definitions.
+    Names that were found by statistics (not ``sure``) are plain words. They only vary in their
+    spelling, or by definitions.
     """
     if one.type != other.type or one.key == other.key:
         return None
@@ -139,7 +141,7 @@ def variant_kind(one: PresentName, other: PresentName) -> VariantKind | None:
         return "definition"
     if not (one.sure and other.sure):
         return None
-    if one.is_company and _same_company(one.form, other.form):
+    if one.is_company and _is_same_company(one.form, other.form):
         return "company form"
     if _is_acronym(one, other) or _is_acronym(other, one):
         return "acronym"
@@ -149,20 +151,23 @@ def variant_kind(one: PresentName, other: PresentName) -> VariantKind | None:
 
 
 def blocks_of(name: PresentName) -> tuple[str | None, ...]:
-    """Return the blocks of a name: variants have one in common, at the same place."""
+    """Return the blocks of a name; variants have the same block in at least one place."""
     form, kind = name.form, name.type
     company = legal_form(form)[0] if name.is_company else form
     blocks: list[str | None] = [company.letters or name.key]
     if name.sure:
-        blocks += [_outline(name), *_acronyms(name), _initials(name)]
+        blocks += [_find_outline(name), *_find_acronyms(name), _find_initials(name)]
     blocks += [None] * (BLOCKS - len(blocks))
     # Persons have no acronyms, and nothing else has initials.
-    blocks[2 if name.is_person else 4] = _definition(name)
+    blocks[2 if name.is_person else 4] = _find_definition(name)
     return tuple(block and f"{kind}:{block}" for block in blocks)
 
 
 def _is_respelled(one: PresentName, other: PresentName) -> bool:
-    """Whether other signs make no other word: in words, a hyphen may part a prefix."""
+    """Return whether two spellings of the same letters mean the same name.
+
+    In plain words, a hyphen after a prefix may make another word.
+    """
     if one.proper and other.proper and one.sure and other.sure:
         return True
     parted = max(one.form.words, other.form.words, key=len)
@@ -174,19 +179,19 @@ def _is_respelled(one: PresentName, other: PresentName) -> bool:
 
 
 def _is_defined(short: PresentName, long: PresentName) -> bool:
-    """Whether chunks define one name as the abbreviation of the other."""
-    return short.brief and bool(long.short) and _definition(short) == _definition(long)
+    """Return whether chunks define ``short`` as the abbreviation of ``long``."""
+    return short.brief and bool(long.short) and _find_definition(short) == _find_definition(long)
 
 
-def _definition(name: PresentName) -> str | None:
-    """Return the letters of a name's abbreviation; its own if it is one."""
+def _find_definition(name: PresentName) -> str | None:
+    """Return the letters of a name's abbreviation, or of the name if it is an abbreviation."""
     if name.short:
         return "=" + name_form(name.short, name.type).letters
     return "=" + name.form.letters if name.brief and len(name.form.words) == 1 else None
 
 
-def _same_company(one: NameForm, other: NameForm) -> bool:
-    """Whether two names of companies differ by the legal form that one of them leaves out."""
+def _is_same_company(one: NameForm, other: NameForm) -> bool:
+    """Return whether two names of companies differ only in a legal form that one leaves out."""
     (first, legal), (second, also) = legal_form(one), legal_form(other)
     return first.spells(second) and (not legal or not also or legal == also)
 
@@ -194,13 +199,13 @@ def _same_company(one: NameForm, other: NameForm) -> bool:
 def _is_acronym(short: PresentName, long: PresentName) -> bool:
     if not short.capitals or len(short.form.words) != 1 or long.capitals:
         return False
-    return _may_be_acronym(short, short.form.letters) and short.form.letters in _acronyms(long)
+    return _may_be_acronym(short, short.form.letters) and short.form.letters in _find_acronyms(long)
 
 
-def _acronyms(name: PresentName) -> list[str | None]:
-    """Return two acronyms of a name; twice its own if it is one.
+def _find_acronyms(name: PresentName) -> list[str | None]:
+    """Return two acronyms of a name, without and with its minor words or its legal form.
 
-    They are without and with its minor words, or its legal form if it has one.
+    A name that is itself an acronym is returned twice.
     """
     words = name.form.words
     if len(words) == 1:
@@ -216,13 +221,13 @@ def _acronyms(name: PresentName) -> list[str | None]:
 
 
 def _may_be_acronym(name: PresentName, letters: str) -> bool:
-    """Whether letters can stand for the words of a name. Those of a person are initials."""
+    """Return whether letters can be the acronym of a name; persons have initials instead."""
     least = SHORTEST_OF_BODIES if name.is_company else SHORTEST_ACRONYM
     return least <= len(letters) <= LONGEST_ACRONYM and letters.isalpha() and not name.is_person
 
 
-def _initials(name: PresentName) -> str | None:
-    """Return a person's last name with the first letters of the others."""
+def _find_initials(name: PresentName) -> str | None:
+    """Return a person's initials and last name, or None for other names."""
     words = name.form.words
     if not name.is_person or len(words) < 2 or len(words[-1]) < 2:
         return None
@@ -230,7 +235,7 @@ def _initials(name: PresentName) -> str | None:
 
 
 def _share_initials(one: tuple[str, ...], other: tuple[str, ...]) -> bool:
-    """Whether the last name is the same, and each other word or its first letter."""
+    """Return whether last names are equal, and other words are equal or initials of each other."""
     if not 2 <= len(one) == len(other) or one[-1] != other[-1] or len(one[-1]) < 2:
         return False
     pairs = [*zip(one[:-1], other[:-1], strict=True)]
@@ -238,7 +243,7 @@ def _share_initials(one: tuple[str, ...], other: tuple[str, ...]) -> bool:
 
 
 def _is_misspelled(one: PresentName, other: PresentName) -> bool:
-    """Whether one word of two proper names has a typing error, and all others are equal."""
+    """Return whether two proper names differ in one word only, by a typing error."""
     first, second = one.form.words, other.form.words
     if len(first) != len(second) or not (one.proper and other.proper):
         return False
@@ -251,8 +256,11 @@ def _is_misspelled(one: PresentName, other: PresentName) -> bool:
     return is_typing_error(a, b, person=one.is_person)
 
 
-def _outline(name: PresentName) -> str | None:
-    """Return what typing errors leave alone: the ends of words; of a single word, its letters."""
+def _find_outline(name: PresentName) -> str | None:
+    """Return the part of a name that typing errors do not change, or None.
+
+    It is the ends of its words, or, of a single word, the set of its letters.
+    """
     words = name.form.words
     if not name.proper or not any(_may_err(word) for word in words):
         return None
@@ -272,7 +280,7 @@ def _is_capitals(spelling: str) -> bool:
 
 
 def _is_proper(spelling: str) -> bool:
-    """Whether the words of a name begin with capitals, and not all is capitals."""
+    """Return whether the words of a name begin with capitals, and not all letters are capitals."""
     words = [word for word in spelling.replace("-", " ").split() if len(word) > 3]
     return (
         bool(words)
@@ -282,10 +290,10 @@ def _is_proper(spelling: str) -> bool:
 
 
 def is_typing_error(one: str, other: str, *, person: bool) -> bool:
-    """Whether one of two words is most likely the other one with a typing error.
+    """Return whether one of two words is most likely the other with a typing error.
 
-    They differ by one letter, or by two that are swapped, behind the first and before the last two.
-    Where both could be words, that is not enough.
+    They differ by one letter, or by two swapped letters, after the first and before the last two
+    letters. This is not enough if both could be correct words.
     """
     short, long = sorted((one, other), key=len)
     if len(long) - len(short) > 1 or len(short) < LEAST_LETTERS or short == long:
@@ -307,24 +315,24 @@ def is_typing_error(one: str, other: str, *, person: bool) -> bool:
 
 
 def _is_left_out(short: str, long: str, place: int, person: bool) -> bool:
-    """Whether a letter that the longer word has is an error of either."""
+    """Return whether the additional letter of the longer word is an error in one of the words."""
     if long[place] == long[place - 1]:
         return len(short) >= (PERSON_DOUBLED if person else DOUBLED_LETTERS)
-    return len(short) >= LONG_LETTERS or _odd(short) != _odd(long)
+    return len(short) >= LONG_LETTERS or _is_odd(short) != _is_odd(long)
 
 
 def _is_replaced(one: str, other: str, place: int) -> bool:
-    """Whether another letter at one place is an error, or British."""
+    """Return whether a different letter at one place is an error, or a British spelling."""
     letters = {one[place], other[place]}
     if letters <= _VOWELS:
         return False
     if letters == {"S", "Z"} and one[place - 1] in _VOWELS and one[place + 1] in _VOWELS:
         return len(one) >= SWAPPED_LETTERS
-    return _odd(one) != _odd(other)
+    return _is_odd(one) != _is_odd(other)
 
 
-def _odd(word: str) -> bool:
-    """Whether two letters follow each other as in no name, or three are one."""
+def _is_odd(word: str) -> bool:
+    """Return whether a word has a pair of letters that no name has, or three equal letters."""
     return any(b not in _AFTER.get(a, ()) for a, b in pairwise(word)) or any(
         word[at] == word[at - 1] == word[at - 2] for at in range(2, len(word))
     )

@@ -1,8 +1,8 @@
-"""Read a model's reply to a chunk: records, or JSON if there are none.
+"""Reads a model's reply to a chunk: records, or JSON if there are none.
 
-A reply may be cut off, or records may be spoiled: delimiters with a missing sign, two records on
-one line, list marks and quotes around them. Of JSON that does not parse, its whole objects count.
-The rest is dropped, and counted by reason. Reading takes linear time.
+A reply may be cut off, and records may be malformed: delimiters with a missing sign, two records on
+one line, list marks and quotes around them. If JSON does not parse, its complete objects count. The
+rest is dropped and counted by reason. Reading takes linear time.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ from pgs_neo4j.text.extraction.records import (
 from pgs_neo4j.text.thinking import strip_thinking
 
 MOST_RECORDS = 1000
-"""Records of a reply; a model that repeats itself writes more."""
+"""Most records of a reply; only a model that repeats itself writes more."""
 
 LONGEST_LINE, LONGEST_FIELD = 20_000, 2_000
-"""Characters of a line that are read, and of its end that may be numbers."""
+"""Most characters read of a line, and most at its end that are searched for numbers."""
 
 MOST_FAILURES = 40
-"""Braces that begin no object, after which a reply that was cut off is given up."""
+"""Braces that do not begin a valid object; after so many, the rest of a reply is not read."""
 
 _QUOTES = r"[\"'*`(]{0,4}"
 _RECORD = re.compile(
@@ -63,11 +63,12 @@ _Item = ExtractedEntity | ExtractedRelation
 
 @dataclass(frozen=True, slots=True)
 class ParsedReply:
-    """What a reply says. It is ``complete`` with the mark after all records, or as JSON to its end.
+    """The content of a reply, and whether the reply is complete.
 
-    A reply without the mark has ``ended`` if its last line is whole, so that nothing shows that it
-    was cut off. Reasons for what could not be used: ``cut off``, ``fields``, ``name``,
-    ``repeated``, ``too many``.
+    It is ``complete`` if the end mark follows all records, or if all of it is valid JSON. A reply
+    without the mark has ``ended`` if its last line is whole, so nothing shows that it was cut off.
+    Records are dropped for these reasons: ``cut off``, ``fields``, ``name``, ``repeated``, and
+    ``too many``.
     """
 
     extraction: Extraction = field(default_factory=Extraction)
@@ -87,7 +88,7 @@ class ParsedReply:
 
 
 def parse_reply(reply: str) -> ParsedReply:
-    """Read a reply. No text raises an error."""
+    """Read a reply. This never raises an error, whatever the text."""
     text = strip_thinking(reply)
     *marked, last = BROKEN_COMPLETE.split(text)
     dropped: Counter[str] = Counter()
@@ -105,16 +106,18 @@ def parse_reply(reply: str) -> ParsedReply:
         if objects.items or objects.cut or (objects.complete and not complete):
             spoiled = +Counter({"fields": objects.dropped, "cut off": objects.cut})
             parsed = ParsedReply(complete=objects.complete, ended=objects.ended, form="json")
-            return _with(parsed, objects.items, spoiled)
+            return _add_records(parsed, objects.items, spoiled)
     form: Literal["records", "none"] = "records" if items or after or complete else "none"
-    return _with(ParsedReply(complete=complete, ended=ended, form=form), [*items, *after], dropped)
+    return _add_records(
+        ParsedReply(complete=complete, ended=ended, form=form), [*items, *after], dropped
+    )
 
 
 def _is_whole(line: str, before: Sequence[str]) -> bool:
-    """Whether nothing shows that the last line of a reply was cut off.
+    """Return whether the last line of a reply seems whole; ``before`` is the rest of the reply.
 
-    A record is whole with the numbers of its sentences. If no record before it has numbers either,
-    it is whole if it ends as a sentence does, or if those before it do not.
+    A record is whole if it has the numbers of its sentences. If no earlier record has numbers, it
+    is also whole if it ends like a sentence, or if no earlier record does.
     """
     if not _BEGINS.match(line[:100]):
         word = line.strip(" \t-*+\u2022\"'`(.)0123456789").lower()
@@ -133,14 +136,14 @@ def _is_whole(line: str, before: Sequence[str]) -> bool:
 
 
 def _is_numbered(line: str) -> bool:
-    """Whether the last field of a record has the numbers of sentences, or a weight."""
+    """Return whether the last field of a record holds sentence numbers or a weight."""
     mended = BROKEN_DELIMITER.sub(DELIMITER, line[-LONGEST_FIELD:])
     last = mended.rpartition(DELIMITER)[2].strip().strip("()")
     return bool(read_numbers(last)) or read_weight(last) is not None
 
 
-def _with(parsed: ParsedReply, items: list[_Item], dropped: Counter[str]) -> ParsedReply:
-    """Return a reply with its distinct records."""
+def _add_records(parsed: ParsedReply, items: list[_Item], dropped: Counter[str]) -> ParsedReply:
+    """Return a reply with its distinct records, and count those that are dropped."""
     distinct = list(dict.fromkeys(items))
     if len(distinct) < len(items):
         dropped["repeated"] += len(items) - len(distinct)
@@ -161,17 +164,17 @@ def _read_lines(text: str, dropped: Counter[str]) -> Iterator[_Item]:
 
 
 def _read_line(line: str, dropped: Counter[str]) -> Iterator[_Item]:
-    """Yield the record of a line, or those of several that were glued together."""
+    """Yield the record of a line, or several records if they share a line."""
     begins = list(_RECORD.finditer(line))
     if not begins:
         return
-    first = _fields(begins[0], line, len(line), mend=len(begins) == 1)
+    first = _split_fields(begins[0], line, len(line), mend=len(begins) == 1)
     if len(begins) == 1 or first is not None:
-        yield from _made(begins[0][1], first, dropped)
+        yield from _make_item(begins[0][1], first, dropped)
         return
     ends = [*(begin.start() for begin in begins[1:]), len(line)]
     for begin, end in zip(begins, ends, strict=True):
-        yield from _made(begin[1], _fields(begin, line, end, mend=True), dropped)
+        yield from _make_item(begin[1], _split_fields(begin, line, end, mend=True), dropped)
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,14 +184,14 @@ class _Fields:
     weight: float = 1.0
 
 
-def _fields(begin: re.Match[str], line: str, end: int, *, mend: bool) -> _Fields | None:
-    """Return the fields after the kind of record, None if there are too few or too many.
+def _split_fields(begin: re.Match[str], line: str, end: int, *, mend: bool) -> _Fields | None:
+    """Return the fields after the kind of record, or None if there are too few or too many.
 
-    ``mend``: too many fields before the numbers are a delimiter in the description.
+    With ``mend``, surplus fields before the numbers are joined: the description held a delimiter.
     """
     plain = line[begin.end() : end].strip().strip("()").split(DELIMITER)
     if len(plain) > 1 and not plain[-1].strip():
-        plain.pop()  # a delimiter after the last field
+        plain.pop()  # the line ended in a delimiter
     relation = begin[1].lower() != "entity"
     count = _RELATION_FIELDS if relation else _ENTITY_FIELDS
     weight = 1.0
@@ -206,7 +209,7 @@ def _fields(begin: re.Match[str], line: str, end: int, *, mend: bool) -> _Fields
     return _Fields(plain, numbers or (), weight) if len(plain) == count else None
 
 
-def _made(kind: str, fields: _Fields | None, dropped: Counter[str]) -> Iterator[_Item]:
+def _make_item(kind: str, fields: _Fields | None, dropped: Counter[str]) -> Iterator[_Item]:
     if fields is None:
         dropped["fields"] += 1
         return
@@ -225,9 +228,11 @@ def _made(kind: str, fields: _Fields | None, dropped: Counter[str]) -> Iterator[
 
 @dataclass(slots=True)
 class JsonRecords:
-    """Records in JSON. It is ``complete`` if all of it parses, and has ``ended`` if all is closed.
+    """Records of a reply in JSON.
 
-    ``dropped`` counts objects that are no records or do not parse. ``cut``: the text ends in one.
+    It is ``complete`` if the whole text parses, and has ``ended`` if all brackets are closed.
+    ``dropped`` counts objects that are not records or do not parse. ``cut`` means that the text
+    ends inside an object.
     """
 
     items: list[ExtractedEntity | ExtractedRelation] = field(default_factory=list)
@@ -238,7 +243,7 @@ class JsonRecords:
 
 
 def read_json(text: str) -> JsonRecords:
-    """Return the records of a reply in JSON; of one that does not parse, its whole objects."""
+    """Return the records of a reply in JSON; if it does not parse, its complete objects."""
     records = JsonRecords(cut=_ends_open(text))
     begins = [place for place in (text.find("{"), text.find("[")) if place >= 0]
     begin, end = min(begins, default=0), max(text.rfind("}"), text.rfind("]")) + 1
@@ -246,15 +251,15 @@ def read_json(text: str) -> JsonRecords:
     try:
         values = [json.loads(text[begin:end])]
     except (ValueError, RecursionError):
-        scan = _scan(text, begin)
+        scan = _scan_objects(text, begin)
         values, records.dropped = scan.values, scan.broken
         records.ended = scan.ended and _is_balanced(text[begin:])
         parses = records.ended and not scan.failures
     else:
         parses = records.ended = not records.cut
         lists = _is_listing(values[0]) or _holds_list(values[0])
-    for item in chain.from_iterable(map(_leaves, values)):
-        record = _record(item)
+    for item in chain.from_iterable(map(_find_leaves, values)):
+        record = _make_record(item)
         if record is None:
             records.dropped += 1
         else:
@@ -265,7 +270,7 @@ def read_json(text: str) -> JsonRecords:
 
 @dataclass(slots=True)
 class _Scan:
-    """The objects of a text that are whole; ``broken`` counts those that do not parse."""
+    """The complete objects of a text; ``broken`` counts objects that do not parse."""
 
     values: list[Any] = field(default_factory=list)
     failures: int = 0
@@ -273,8 +278,8 @@ class _Scan:
     ended: bool = False
 
 
-def _scan(text: str, place: int) -> _Scan:
-    """Return the objects that are whole, from a place on."""
+def _scan_objects(text: str, place: int) -> _Scan:
+    """Return the complete objects of a text from a place on."""
     scan = _Scan()
     while (place := text.find("{", place)) >= 0:
         if scan.failures == MOST_FAILURES:
@@ -284,7 +289,8 @@ def _scan(text: str, place: int) -> _Scan:
         except (ValueError, RecursionError):
             scan.failures += 1
             following = text.find("{", place + 1)
-            # What others begin in is a list of them, and not a record that is lost.
+            # If another object begins before this one ends, this one is a list of records and not
+            # a lost record.
             scan.broken += text.find("}", place, None if following < 0 else following) >= 0
             place += 1
         else:
@@ -294,19 +300,19 @@ def _scan(text: str, place: int) -> _Scan:
 
 
 def _ends_open(text: str) -> bool:
-    """Whether a text ends in an object."""
+    """Return whether a text ends inside an object."""
     place = text.rfind("{")
     return place >= 0 and "}" not in text[place:] and text[place + 1 :].lstrip()[:1] in ("", '"')
 
 
 def _is_balanced(text: str) -> bool:
-    """Whether all brackets are closed, but for those in strings."""
+    """Return whether all brackets outside of strings are closed."""
     plain = _STRING.sub("", text)
     return all(plain.count(opens) == plain.count(closes) for opens, closes in ("{}", "[]"))
 
 
-def _leaves(value: Any) -> Iterator[Mapping[str, Any]]:
-    """Yield the objects that stand for records, wherever they are listed."""
+def _find_leaves(value: Any) -> Iterator[Mapping[str, Any]]:
+    """Yield the objects that stand for records, from lists at any depth."""
     waiting = [value]
     while waiting:
         one = waiting.pop(0)
@@ -328,24 +334,26 @@ def _is_listing(value: Any) -> bool:
     return isinstance(value, list) and any(isinstance(one, dict) for one in value)
 
 
-def _record(item: Mapping[str, Any]) -> ExtractedEntity | ExtractedRelation | None:
-    source, target = _text(item, _SOURCE), _text(item, _TARGET)
-    numbers = read_numbers(_text(item, _NUMBERS)) or ()
+def _make_record(item: Mapping[str, Any]) -> ExtractedEntity | ExtractedRelation | None:
+    source, target = _read_member(item, _SOURCE), _read_member(item, _TARGET)
+    numbers = read_numbers(_read_member(item, _NUMBERS)) or ()
     if source or target:
         weight = next((item[key] for key in _WEIGHT if key in item), 1.0)
         usable = isinstance(weight, int | float) and not isinstance(weight, bool)
         return make_relation(
             (source, target),
-            _text(item, _KEYWORDS),
-            _text(item, _TEXT),
+            _read_member(item, _KEYWORDS),
+            _read_member(item, _TEXT),
             numbers,
             min(float(weight), 1e6) if usable and abs(weight) < 1e300 else 1.0,
         )
-    return make_entity(_text(item, _NAME), _text(item, _TYPE), _text(item, _TEXT), numbers)
+    return make_entity(
+        _read_member(item, _NAME), _read_member(item, _TYPE), _read_member(item, _TEXT), numbers
+    )
 
 
-def _text(item: Mapping[str, Any], keys: tuple[str, ...]) -> str:
-    """Return the first of some members as text; lists are joined by commas."""
+def _read_member(item: Mapping[str, Any], keys: tuple[str, ...]) -> str:
+    """Return the first member found among ``keys``, as text; lists are joined by commas."""
     value = next((item[key] for key in keys if item.get(key) not in (None, "")), "")
     if isinstance(value, list):
         return ",".join(str(one) for one in value if isinstance(one, str | int))

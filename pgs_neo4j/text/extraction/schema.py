@@ -1,6 +1,6 @@
-"""Which types of entities and relations a graph may have.
+"""Defines which types of entities and relations a graph may have.
 
-Without a file these are the eleven types of the GraphRAG SDK, and others are let in as well.
+Without a file, these are the eleven types of the GraphRAG SDK, and other types are also allowed.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ DEFAULT_TYPES = {
     "Method": "a procedure, algorithm, or technique",
 }
 OTHER = "Concept"
-"""The type of an entity whose own cannot be a label."""
+"""The type of an entity if the type in a reply cannot be a label."""
 
 LONGEST_LABEL = 60
 MOST_TYPES = 64
-"""Types of a schema, and types of a graph that become labels."""
+"""Most types of a schema, and most types of a graph that become labels."""
 
 _SYNONYMS = {
     **dict.fromkeys(("org", "company", "institution", "corporation", "agency"), "Organization"),
@@ -56,10 +56,11 @@ Pattern = tuple[str, str, str]
 
 @dataclass(frozen=True, kw_only=True)
 class EntitySchema:
-    """Types and relations by name, each with its description; ``patterns`` are of both.
+    """Types and relations by name with descriptions, and ``patterns`` that combine both.
 
-    ``strict`` drops whatever has another type, and relations that have another name or no pattern.
-    ``open`` lets other types and relations in. Without relations, or patterns, any is allowed.
+    The mode ``strict`` drops entities of other types, and relations with another name or without a
+    pattern. The mode ``open`` allows other types and relations. Without relations or patterns in
+    the schema, any are allowed.
     """
 
     types: Mapping[str, str] = field(default_factory=lambda: DEFAULT_TYPES)
@@ -74,11 +75,11 @@ class EntitySchema:
 
     @cached_property
     def told(self) -> EntitySchema:
-        """What a prompt tells of it: all but the patterns."""
+        """The part of the schema that a prompt states: all except the patterns."""
         return replace(self, patterns=())
 
     def as_data(self) -> dict[str, Any]:
-        """Return the schema as ``read_schema`` reads it."""
+        """Return the schema as data for ``read_schema``."""
         return {
             "types": dict(self.types),
             "relations": dict(self.relations),
@@ -87,9 +88,9 @@ class EntitySchema:
         }
 
     def covers(self, other: EntitySchema) -> bool:
-        """Return whether replies under this schema have all that ``other`` allows.
+        """Return whether replies under this schema have everything that ``other`` allows.
 
-        They do when ``other`` narrows it: fewer types and relations of the same descriptions.
+        They do if ``other`` only leaves out types and relations, with the same descriptions.
         """
         if self.mode == "strict" and other.mode == "open":
             return False
@@ -99,47 +100,48 @@ class EntitySchema:
         return other.types.items() <= self.types.items() and (freely or narrower)
 
     def type_named(self, name: str) -> str | None:
-        """Return the type that a reply means, None if it has none of these names."""
-        wanted, own = _bare(name), self._bare_types
-        return own.get(wanted) or own.get(_bare(_SYNONYMS.get(wanted, "")))
+        """Return the schema's type for a name in a reply, or None if it has no such one."""
+        wanted, own = _strip_name(name), self._bare_types
+        return own.get(wanted) or own.get(_strip_name(_SYNONYMS.get(wanted, "")))
 
     def relation_named(self, name: str) -> str | None:
-        """Return the relation that a reply means, None if it has none of these names."""
-        return self._bare_relations.get(_bare(name))
+        """Return the schema's relation for a name in a reply, or None if it has no such one."""
+        return self._bare_relations.get(_strip_name(name))
 
     @cached_property
     def _bare_types(self) -> Mapping[str, str]:
-        return {_bare(one): one for one in self.types}
+        return {_strip_name(one): one for one in self.types}
 
     @cached_property
     def _bare_relations(self) -> Mapping[str, str]:
-        return {_bare(one): one for one in self.relations}
+        return {_strip_name(one): one for one in self.relations}
 
 
 def read_schema(data: Mapping[str, Any]) -> EntitySchema:
-    """Return the schema that a file holds, as read from JSON or TOML.
+    """Return the schema from the data of a JSON or TOML file.
 
-    ``types`` and ``relations`` are lists of names, or map them to descriptions. ``patterns`` are
-    lists of three names, which name the relations if nothing else does. Raises UsageError at any
-    fault.
+    ``types`` and ``relations`` are lists of names, or map names to descriptions. ``patterns`` are
+    lists of three names. Without ``relations``, the patterns name the relations. Raises UsageError
+    at any fault.
     """
     if unknown := sorted(data.keys() - {"types", "relations", "patterns", "mode"}):
         raise UsageError(f"schema: {unknown[0]!r} is not one of types, relations, patterns, mode")
     mode = data.get("mode", "open")
     if mode not in ("strict", "open"):
         raise UsageError(f"schema: mode must be 'strict' or 'open'; got {str(mode)[:40]!r}")
-    types = _described(data, "types", label_name) or DEFAULT_TYPES
-    relations = _described(data, "relations", relation_name)
-    patterns = tuple(map(_pattern, _listed(data, "patterns")))
+    types = _read_descriptions(data, "types", label_name) or DEFAULT_TYPES
+    relations = _read_descriptions(data, "relations", relation_name)
+    patterns = tuple(map(_read_pattern, _read_list(data, "patterns")))
     relations = relations or {name: "" for _, name, _ in patterns}
     _check_patterns(patterns, types, relations)
     return EntitySchema(types=types, relations=relations, patterns=patterns, mode=mode)
 
 
 def prune(extraction: GroundedExtraction, schema: EntitySchema) -> GroundedExtraction:
-    """Return what the schema allows, with its own names of types and relations.
+    """Return the part of an extraction that the schema allows, with the schema's names.
 
-    ``dropped`` counts the rest: ``type``, ``end`` (of a relation), ``relation``, ``pattern``.
+    ``dropped`` counts the rest by reason: ``type``, ``end`` (an end of a relation was dropped),
+    ``relation``, and ``pattern``.
     """
     dropped = Counter(extraction.dropped)
     entities: dict[tuple[str, str], GroundedEntity] = {}
@@ -155,7 +157,7 @@ def prune(extraction: GroundedExtraction, schema: EntitySchema) -> GroundedExtra
         entities.setdefault((entity.name, type_), named)
     relations: dict[tuple[str, ...], GroundedRelation] = {}
     for relation in extraction.relations:
-        pruned = _pruned(relation, types, schema)
+        pruned = _prune_relation(relation, types, schema)
         if isinstance(pruned, str):
             dropped[pruned] += 1
             continue
@@ -169,10 +171,10 @@ def prune(extraction: GroundedExtraction, schema: EntitySchema) -> GroundedExtra
     )
 
 
-def _pruned(
+def _prune_relation(
     relation: GroundedRelation, types: Mapping[tuple[str, str], str], schema: EntitySchema
 ) -> GroundedRelation | str:
-    """Return the relation with the schema's names, or why it is dropped."""
+    """Return the relation with the schema's names, or the reason why it is dropped."""
     source = types.get((relation.source, relation.source_type))
     target = types.get((relation.target, relation.target_type))
     if source is None or target is None:
@@ -194,50 +196,50 @@ def _pruned(
 
 
 def label_name(text: str) -> str | None:
-    """Return a type as a label: ``ResearchPaper``; None if it cannot be one.
+    """Return a type as a label, such as ``ResearchPaper``, or None if it cannot be a label.
 
-    A label has letters and digits and begins with a letter. Labels of this package, and those of
-    documents and chunks, are refused.
+    A label has letters and digits and begins with a letter. Labels of this package are refused, and
+    so are labels of documents and chunks.
     """
     plain = unicodedata.normalize("NFKC", clean_name(text))
     words = [word for word in _NOT_LETTERS.split(_HUMP.sub(" ", plain)) if word]
     if len(words) == 1 and words[0].isupper():
         words = [words[0].capitalize()] if len(words[0]) > 4 else words
-    label = "".join(_capital(word[0]) + word[1:] for word in words)[:LONGEST_LABEL]
+    label = "".join(_capitalize(word[0]) + word[1:] for word in words)[:LONGEST_LABEL]
     if not label or not label[0].isalpha() or label.lower().startswith("pgs"):
         return None
     return None if label.lower() in _RESERVED else label
 
 
 def relation_name(text: str) -> str | None:
-    """Return a relation as a name: ``WORKS_FOR``; None if it has no letter."""
+    """Return a relation as a name, such as ``WORKS_FOR``, or None if it has no letter."""
     plain = unicodedata.normalize("NFKC", clean_name(text))
     words = [word for word in _NOT_LETTERS.split(_HUMP.sub(" ", plain)) if word]
-    name = "".join(map(_capital, "_".join(words)))[:LONGEST_LABEL].strip("_")
+    name = "".join(map(_capitalize, "_".join(words)))[:LONGEST_LABEL].strip("_")
     return name if any(map(str.isalpha, name)) else None
 
 
-def _capital(letter: str) -> str:
-    """Return a letter in capitals, unless that takes a mark of its own, as with ``ǰ``.
+def _capitalize(letter: str) -> str:
+    """Return a letter in capitals, unless the capital needs a separate mark, as for ``ǰ``.
 
-    Such a mark would be no letter of the name that it stands in.
+    A separate mark is not a letter, so it could not be part of a name.
     """
     capital = letter.upper()
     return capital if capital.isalpha() else letter
 
 
-def _bare(name: str) -> str:
+def _strip_name(name: str) -> str:
     return "".join(_NOT_LETTERS.split(unicodedata.normalize("NFKC", name))).casefold()
 
 
-def _listed(data: Mapping[str, Any], key: str) -> list[Any]:
+def _read_list(data: Mapping[str, Any], key: str) -> list[Any]:
     value = data.get(key, [])
     if not isinstance(value, list):
         raise UsageError(f"schema: {key} must be a list")
     return value
 
 
-def _described(data: Mapping[str, Any], key: str, make: Any) -> dict[str, str]:
+def _read_descriptions(data: Mapping[str, Any], key: str, make: Any) -> dict[str, str]:
     value = data.get(key, {})
     if isinstance(value, list):
         value = {str(name): "" for name in value}
@@ -256,7 +258,7 @@ def _described(data: Mapping[str, Any], key: str, make: Any) -> dict[str, str]:
     return described
 
 
-def _pattern(value: Any) -> Pattern:
+def _read_pattern(value: Any) -> Pattern:
     if not isinstance(value, list | tuple) or len(value) != 3:
         raise UsageError("schema: a pattern must be [source type, relation, target type]")
     source, relation, target = map(str, value)

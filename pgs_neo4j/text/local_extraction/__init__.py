@@ -1,4 +1,4 @@
-"""Extraction without a model: terms, definitions, and relations of one chunk by itself."""
+"""Extracts terms, definitions, and relations from one chunk, without a model."""
 
 from pgs_neo4j.text.local_extraction.extract import extract_terms
 

@@ -1,7 +1,7 @@
-"""Counts what may be a term of a chunk: words, phrases, and proper names.
+"""Counts the candidates for terms of a chunk: words, phrases, and proper names.
 
-Every place is counted by the words as written, as a number with flags. That is quick. Only then
-are the forms of one term brought together.
+Every place is first recorded under its words as written, as one number with flags, because that is
+fast. Only then are the forms of a term brought together.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ from pgs_neo4j.text.local_extraction.tokens import (
 )
 
 LONGEST_PHRASE, LONGEST_NAME = 4, 8
-"""Words of a phrase, and of a row of words with capitals."""
+"""Most words of a phrase, and of a row of words with capitals."""
 
 HEADING, CODE, PROPER, NESTED, PART, NOUN, MARKED = (1 << bit for bit in range(7))
-"""Flags of a place. ``NOUN``: a determiner or preposition stands before it, and no word after."""
+"""Flags of a place. ``NOUN`` means that a determiner or preposition stands before it."""
 
 SHIFT = 7
 _APART = HEADING | PROPER | NOUN | MARKED
@@ -46,9 +46,10 @@ _MARKS = re.compile(
 class Candidate:
     """A word, phrase, or name with its counts; ``name`` is the commonest of its ``forms``.
 
-    ``nested`` counts places inside a longer stretch of words. ``proper`` counts capitals that begin
-    no sentence. ``prose`` counts places outside of code. ``part``: it stands inside of identifiers
-    only. ``sentences`` are their numbers, ascending.
+    ``nested`` counts places inside a longer stretch of words. ``proper`` counts places with a
+    capital that does not begin a sentence. ``prose`` counts places outside of code. ``part`` means
+    that it only occurs inside identifiers. ``sentences`` are the numbers of its sentences,
+    ascending.
     """
 
     key: str
@@ -67,7 +68,7 @@ class Candidate:
 
     @property
     def mostly_proper(self) -> bool:
-        """Whether most of its places have capitals that begin no sentence."""
+        """Whether at least half of its places have a capital that does not begin a sentence."""
         return 2 * self.proper >= self.count > 0
 
 
@@ -81,7 +82,11 @@ class _Places:
         self.keys: dict[str, str] = {}
 
     def candidates(self) -> dict[str, Candidate]:
-        """Return the candidates by key; phrases that nothing sets apart are left out."""
+        """Return the candidates by key.
+
+        A phrase that occurs only once is left out unless a heading, capitals, a mark, or a
+        determiner sets it apart.
+        """
         candidates: dict[str, Candidate] = {}
         waiting: dict[str, str] = {}
         for text, codes in self.codes.items():
@@ -93,12 +98,12 @@ class _Places:
                     if former == text:
                         continue
                     one = candidates[key] = Candidate(key, text.count(" ") + 1)
-                    _take(one, former, self.codes[former])
+                    _add_places(one, former, self.codes[former])
                 else:
                     one = candidates[key] = Candidate(key, text.count(" ") + 1)
                     if key in waiting:
-                        _take(one, waiting[key], self.codes[waiting[key]])
-            _take(one, text, codes)
+                        _add_places(one, waiting[key], self.codes[waiting[key]])
+            _add_places(one, text, codes)
         for one in candidates.values():
             one.name = next(iter(one.forms), "")
             if len(one.forms) > 1:
@@ -119,13 +124,13 @@ def count_candidates(chunk: Chunk) -> dict[str, Candidate]:
             flags |= HEADING
         elif sentence.kind == "code":
             flags |= CODE
-        _read(plain_words(raw), flags, places)
+        _read_sentence(plain_words(raw), flags, places)
         if "`" in raw or "**" in raw or '"' in raw or "[" in raw:
             _read_marked(raw, flags, places)
     return places.candidates()
 
 
-def _take(one: Candidate, text: str, codes: list[int]) -> None:
+def _add_places(one: Candidate, text: str, codes: list[int]) -> None:
     """Count the places of one form of a candidate."""
     counted = 0
     for code in codes:
@@ -153,11 +158,15 @@ def _take(one: Candidate, text: str, codes: list[int]) -> None:
         one.forms[text] = counted
 
 
-def _read(text: str, flags: int, places: _Places) -> None:
-    """Count the stretches of words of a sentence that nothing divides."""
+def _read_sentence(text: str, flags: int, places: _Places) -> None:
+    """Divide a sentence into stretches of words, and count the candidates in each.
+
+    Function words, signs, and changes from plain words to capitals end a stretch.
+    """
     pieces = TOKEN.split(text)
     stretch: list[Word] = []
-    initial = pieces[0].strip() != ":"  # it is a value behind a label
+    # After the colon of a label, the first word is a value, and its capital counts.
+    initial = pieces[0].strip() != ":"
     noun = False
     for place in range(1, len(pieces), 2):
         word = word_of(pieces[place])
@@ -170,7 +179,7 @@ def _read(text: str, flags: int, places: _Places) -> None:
             if apart == "." and kind >= CAPITAL and is_initial(stretch[-1].text):
                 stretch[-1] = word_of(f"{stretch[-1].text}.")
             elif apart or (kind == CAPITAL and stretch[-1][1] == WORD):
-                _count(stretch, flags, places, initial=initial, noun=noun)
+                _count_stretch(stretch, flags, places, initial=initial, noun=noun)
                 stretch, initial, noun = [], False, not apart
         if kind > LINK:
             stretch.append(word)
@@ -180,15 +189,17 @@ def _read(text: str, flags: int, places: _Places) -> None:
             if before != WORD and (kind == LINK or (word[0] == "I" and before >= CAPITAL)):
                 stretch.append(word)
                 continue
-            _count(stretch, flags, places, initial=initial, noun=noun)
+            _count_stretch(stretch, flags, places, initial=initial, noun=noun)
             stretch = []
         initial = False
         noun = kind != STOP
     if stretch:
-        _count(stretch, flags, places, initial=initial, noun=noun)
+        _count_stretch(stretch, flags, places, initial=initial, noun=noun)
 
 
-def _count(stretch: list[Word], flags: int, places: _Places, *, initial: bool, noun: bool) -> None:
+def _count_stretch(
+    stretch: list[Word], flags: int, places: _Places, *, initial: bool, noun: bool
+) -> None:
     """Count the words of a stretch, its phrases, and its names."""
     while stretch and stretch[-1].kind == LINK:
         stretch.pop()
@@ -230,7 +241,7 @@ def _count_phrases(stretch: list[Word], first: int, flags: int, places: _Places)
 
 
 def _count_long_name(stretch: list[Word], flags: int, places: _Places) -> None:
-    """Count the row of words with capitals that begins a stretch, if it is longer than phrases."""
+    """Count the row of words with capitals at the start of a stretch, if longer than phrases."""
     row = [*takewhile(lambda word: word.kind != WORD, stretch)]
     while row[-1].kind == LINK:
         row.pop()

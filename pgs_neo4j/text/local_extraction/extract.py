@@ -1,8 +1,8 @@
-"""Extract terms and relations from one chunk without a model.
+"""Extracts terms and relations from one chunk without a model.
 
-Only the chunk decides, never other documents, so that a document may come or go without effect on
-the rest. The chunk's headings are part of it. Its own form states some relations: definitions,
-headings, and links. Others are pairs of terms that share sentences.
+Only the chunk and its headings decide, never other documents. So documents can be added or removed
+without effect on the rest. The form of the chunk states some relations: definitions, headings, and
+links. Other relations are pairs of terms that share sentences.
 """
 
 from __future__ import annotations
@@ -22,27 +22,27 @@ from pgs_neo4j.text.local_extraction.ranks import best_terms, specificity
 from pgs_neo4j.text.local_extraction.tokens import MONTHS, TOKEN, WORD, key_of, word_of
 
 MOST_TERMS = 80
-"""Terms of a chunk."""
+"""Most terms of a chunk."""
 
 MOST_PAIRS = 60
-"""Pairs of terms of a chunk that share sentences, the strongest ones."""
+"""Most pairs of terms of a chunk that share sentences; the strongest pairs stay."""
 
 SHARED = 2
-"""Sentences that a pair of terms must share."""
+"""Least sentences that a pair of terms must share."""
 
 PER_SENTENCE = 12
-"""Terms of a sentence that are paired, the best ones; rows of data have more."""
+"""Most terms of a sentence that are paired; the best terms stay. Only rows of data have more."""
 
 MOST_STATED = 40
-"""Links of a chunk; lists of links have more."""
+"""Most links of a chunk; only lists of links have more."""
 
 MOST_SENTENCES = 24
-"""Sentences that are cited for a term, the first ones."""
+"""Most sentences that are cited for a term; the first sentences stay."""
 
 LONGEST_DESCRIPTION = 300
 LONGEST_TITLE = 80
 LONGEST_SUBJECT = 5
-"""Words of a term that a sentence defines."""
+"""Most words of a term that a sentence defines."""
 
 OCCURS_WITH = "occurs with"
 IS_A, PART_OF, LINKS_TO = "is a", "part of", "links to"
@@ -87,9 +87,9 @@ class StatedRelation(NamedTuple):
 def extract_terms(chunk: Chunk, most: int = MOST_TERMS) -> Extraction:
     """Return the terms of a chunk, at most ``most``, and their relations.
 
-    Terms are proper names, words, and phrases; a definition is the description of what it defines.
-    A relation is stated by a sentence, a heading, or a link, or two terms share ``SHARED``
-    sentences.
+    Terms are proper names, words, and phrases. A sentence that defines a term becomes its
+    description. A relation is stated by a sentence, a heading, or a link, or its two terms share at
+    least ``SHARED`` sentences.
     """
     chunk = blank_labels(chunk)
     candidates = count_candidates(chunk)
@@ -105,19 +105,19 @@ def extract_terms(chunk: Chunk, most: int = MOST_TERMS) -> Extraction:
     room = most - len(list(islice((name for name in named if name not in own), most // 2)))
     terms = terms[:room]
     definitions = list(find_definitions(chunk, {one.key: one.name for one in terms}))
-    described = {one.source: _sentence(chunk, one.sentence) for one in reversed(definitions)}
-    entities = {normalize_name(one.name): _entity(one, described) for one in terms}
+    described = {one.source: _get_sentence(chunk, one.sentence) for one in reversed(definitions)}
+    entities = {normalize_name(one.name): _make_entity(one, described) for one in terms}
     for one in stated:
         for name in (one.source, one.target):
             if len(entities) < most and _is_name(name):
-                entities.setdefault(normalize_name(name), _named(name, one.sentence))
-    relations = [*map(_relation, (*definitions, *stated)), *_pairs(terms, chunk)]
-    return Extraction(tuple(entities.values()), tuple(_distinct(relations, entities)))
+                entities.setdefault(normalize_name(name), _make_named_entity(name, one.sentence))
+    relations = [*map(_make_relation, (*definitions, *stated)), *_find_pairs(terms, chunk)]
+    return Extraction(tuple(entities.values()), tuple(_drop_repeats(relations, entities)))
 
 
 @lru_cache(maxsize=32768)
 def type_of(name: str) -> str:
-    """Return the type of a name by its words alone, so that it is the same in any chunk."""
+    """Return the type of a name. Only its words decide, so the type is the same in any chunk."""
     return next((type_ for type_, words in _TYPES if words.search(name)), "Concept")
 
 
@@ -125,7 +125,7 @@ def _is_name(name: str) -> bool:
     return name_fault(name) is None
 
 
-def _entity(one: Candidate, described: dict[str, str]) -> ExtractedEntity:
+def _make_entity(one: Candidate, described: dict[str, str]) -> ExtractedEntity:
     return ExtractedEntity(
         name=one.name,
         type=type_of(one.name),
@@ -134,17 +134,17 @@ def _entity(one: Candidate, described: dict[str, str]) -> ExtractedEntity:
     )
 
 
-def _named(name: str, sentence: int) -> ExtractedEntity:
+def _make_named_entity(name: str, sentence: int) -> ExtractedEntity:
     return ExtractedEntity(name=name, type=type_of(name), sentences=(sentence,))
 
 
-def _relation(one: StatedRelation) -> ExtractedRelation:
+def _make_relation(one: StatedRelation) -> ExtractedRelation:
     return ExtractedRelation(
         source=one.source, target=one.target, keywords=(one.keyword,), sentences=(one.sentence,)
     )
 
 
-def _pairs(terms: Sequence[Candidate], chunk: Chunk) -> Iterator[ExtractedRelation]:
+def _find_pairs(terms: Sequence[Candidate], chunk: Chunk) -> Iterator[ExtractedRelation]:
     """Yield pairs of terms that share sentences of prose, strongest first.
 
     Each sentence adds the product of both specificities to the weight of its pairs.
@@ -156,7 +156,7 @@ def _pairs(terms: Sequence[Candidate], chunk: Chunk) -> Iterator[ExtractedRelati
                 inside.setdefault(number, []).append(place)
     shared: Counter[tuple[int, int]] = Counter()
     for places in inside.values():
-        longest = _longest(places, terms)
+        longest = _keep_longest(places, terms)
         shared.update(combinations(longest[:PER_SENTENCE], 2))
     specific = [specificity(one) for one in terms]
     strong = [
@@ -183,8 +183,8 @@ def _pairs(terms: Sequence[Candidate], chunk: Chunk) -> Iterator[ExtractedRelati
         )
 
 
-def _longest(places: Sequence[int], terms: Sequence[Candidate]) -> list[int]:
-    """Return the terms of a sentence that are not words of a longer one in it."""
+def _keep_longest(places: Sequence[int], terms: Sequence[Candidate]) -> list[int]:
+    """Return the terms of a sentence that are not part of a longer term in it."""
     phrases = "|".join(f" {terms[place].key} " for place in places if terms[place].words > 1)
     return [
         place
@@ -193,10 +193,10 @@ def _longest(places: Sequence[int], terms: Sequence[Candidate]) -> list[int]:
     ]
 
 
-def _distinct(
+def _drop_repeats(
     relations: Iterable[ExtractedRelation], names: Iterable[str]
 ) -> Iterator[ExtractedRelation]:
-    """Yield relations between two different entities, the first of each kind."""
+    """Yield relations between two different entities in ``names``, each relation once."""
     allowed = set(names)
     seen: set[tuple[str, str, tuple[str, ...]]] = set()
     for relation in relations:
@@ -207,13 +207,13 @@ def _distinct(
             yield relation
 
 
-def _sentence(chunk: Chunk, number: int) -> str:
+def _get_sentence(chunk: Chunk, number: int) -> str:
     one = chunk.sentences[number - 1]
     return " ".join(chunk.text[one.start : one.end].split())[:LONGEST_DESCRIPTION]
 
 
 def find_definitions(chunk: Chunk, terms: Mapping[str, str]) -> Iterator[StatedRelation]:
-    """Yield what sentences say a term is; ``terms`` maps keys to names."""
+    """Yield "is a" relations from sentences that define a term; ``terms`` maps keys to names."""
     for number, one in enumerate(chunk.sentences, 1):
         if one.kind != "prose":
             continue
@@ -224,14 +224,14 @@ def find_definitions(chunk: Chunk, terms: Mapping[str, str]) -> Iterator[StatedR
         subject = _ARTICLE.sub("", _BRACKETS.sub("", text[: verb.start()]).strip(" \n-*>`\"'"))
         if not _SUBJECT.fullmatch(subject) or subject.count(" ") >= LONGEST_SUBJECT:
             continue
-        source = terms.get(_key(subject))
-        target = _class_in(text[verb.end() : verb.end() + 120], terms)
+        source = terms.get(_make_key(subject))
+        target = _find_class(text[verb.end() : verb.end() + 120], terms)
         if source and target and source != target:
             yield StatedRelation(source, IS_A, target, number)
 
 
 def find_headings(chunk: Chunk) -> Iterator[StatedRelation]:
-    """Yield each heading of a chunk with the one above it."""
+    """Yield "part of" relations between each heading of a chunk and the heading above it."""
     above: list[tuple[int, str]] = [(0, title) for title in chunk.path[-1:]]
     for number, one in enumerate(chunk.sentences, 1):
         if one.kind != "heading":
@@ -246,7 +246,7 @@ def find_headings(chunk: Chunk) -> Iterator[StatedRelation]:
 
 
 def find_links(chunk: Chunk) -> Iterator[StatedRelation]:
-    """Yield the links of a chunk, from the heading above each."""
+    """Yield "links to" relations, from the heading above each link to the text of the link."""
     title = chunk.path[-1] if chunk.path else ""
     for number, one in enumerate(chunk.sentences, 1):
         text = chunk.text[one.start : one.end]
@@ -254,25 +254,25 @@ def find_links(chunk: Chunk) -> Iterator[StatedRelation]:
             title = title_of(text) or title
         elif (title and "](" in text) or "][" in text:
             for match in _LINK.finditer(text):
-                name = _plain(match[1])
+                name = _strip_marks(match[1])
                 if name.lower() != title.lower() and any(map(str.isalpha, name)):
                     yield StatedRelation(title, LINKS_TO, name, number)
 
 
 def title_of(text: str) -> str:
-    """Return the words of a heading, empty if there are too many for a name."""
+    """Return the words of a heading, or an empty text if it is too long for a name."""
     line = text.strip().partition("\n")[0]
-    title = _plain(_LINK.sub(r"\1", line))
+    title = _strip_marks(_LINK.sub(r"\1", line))
     return title if len(title) <= LONGEST_TITLE else ""
 
 
-def _plain(text: str) -> str:
-    """Return the words of a title without marks inside and around them."""
+def _strip_marks(text: str) -> str:
+    """Return a title without marks inside and around its words."""
     return _EDGES.sub("", " ".join(_EMPHASIS.sub("", text).split()))
 
 
-def _class_in(text: str, terms: Mapping[str, str]) -> str | None:
-    """Return the term that the words after the verb begin with; a later one within them counts."""
+def _find_class(text: str, terms: Mapping[str, str]) -> str | None:
+    """Return the first term in the words after the verb of a definition, or None."""
     words = [word_of(piece) for piece in TOKEN.split(text)[1::2]][:8]
     for first, word in enumerate(words):
         if word.kind < WORD:
@@ -286,5 +286,5 @@ def _class_in(text: str, terms: Mapping[str, str]) -> str | None:
     return None
 
 
-def _key(text: str) -> str:
+def _make_key(text: str) -> str:
     return key_of(" ".join(TOKEN.split(text)[1::2]))

@@ -1,4 +1,4 @@
-"""Find the proper names of a text by their capitals, and those that an extraction lacks."""
+"""Finds the proper names of a text by their capitals, and the names that an extraction missed."""
 
 from __future__ import annotations
 
@@ -21,33 +21,33 @@ from pgs_neo4j.text.local_extraction.tokens import (
 )
 
 MOST_TERMS, MOST_MISSED = 80, 30
-"""Terms of a chunk that are looked at, and names that are told."""
+"""Most terms of a chunk that are checked, and most missed names that are returned."""
 
 _PLAIN = re.compile(r"\w[a-z ,;:\n'-]*[.!?]?\s*")
-"""A sentence that has no capital but its first letter, and no digit or sign: most are such."""
+"""A sentence with no capital except its first letter, and no digit or sign, like most sentences."""
 
 
 def missed_names(chunks: Sequence[Chunk], found: Iterable[str]) -> list[str]:
-    """Return proper names of some chunks that no found name contains, or is contained in.
+    """Return proper names in the chunks that neither contain a found name nor are part of one.
 
-    Scripts without capitals have none, so nothing of theirs is missed. Only a chunk with capitals
-    outside of found names has its terms counted, which takes as long as all else of an extraction.
+    Scripts without capitals have no such names. Counting terms takes as long as the rest of an
+    extraction, so only chunks with capitals outside of found names are counted.
     """
     known = [f"_{key}_" for key in map(normalize_name, found) if key]
     missed: dict[str, str] = {}
     for chunk in chunks:
-        if all(_holds(known, run) for run in capital_runs(chunk)):
+        if all(_is_contained(known, run) for run in capital_runs(chunk)):
             continue
         for one in best_terms(count_candidates(chunk), MOST_TERMS):
             key = f"_{normalize_name(one.name)}_"
-            if _holds(known, one.name) or any(other in key for other in known):
+            if _is_contained(known, one.name) or any(other in key for other in known):
                 known.append(key)
             elif one.mostly_proper and _is_name(one) and not any(key in other for other in missed):
                 missed[key] = one.name
     return list(missed.values())[:MOST_MISSED]
 
 
-def _holds(known: Iterable[str], name: str) -> bool:
+def _is_contained(known: Iterable[str], name: str) -> bool:
     key = f"_{normalize_name(name)}_"
     return any(key in other for other in known)
 
@@ -57,18 +57,18 @@ def _is_name(one: Candidate) -> bool:
 
 
 def capital_runs(chunk: Chunk) -> Iterator[str]:
-    """Yield each longest row of words with capitals, with the small words and numbers inside.
+    """Yield each longest row of words with capitals, including small words and numbers inside it.
 
-    Every proper name of the chunk stands inside of one, or is made of some and of small words
-    between them. A capital that only begins a sentence makes none.
+    Every proper name of the chunk is inside a row, or consists of rows with small words between
+    them. A capital that only begins a sentence does not make a row.
     """
     for sentence in chunk.sentences:
         raw = chunk.text[sentence.start : sentence.end]
         if sentence.kind != "rule" and not _PLAIN.fullmatch(raw):
-            yield from _runs(plain_words(raw))
+            yield from _find_runs(plain_words(raw))
 
 
-def _runs(text: str) -> Iterator[str]:
+def _find_runs(text: str) -> Iterator[str]:
     pieces = TOKEN.split(text)
     run: list[Word] = []
     initial = True
@@ -76,7 +76,7 @@ def _runs(text: str) -> Iterator[str]:
         word = word_of(pieces[place])
         between = pieces[place - 1]
         if run and between != " " and between.strip(" \n\t"):
-            yield from _told(run, initial=initial)
+            yield from _yield_run(run, initial=initial)
             run, initial = [], False
         if (
             word.kind >= CAPITAL
@@ -85,12 +85,12 @@ def _runs(text: str) -> Iterator[str]:
         ):
             run.append(word)
         else:
-            yield from _told(run, initial=initial)
+            yield from _yield_run(run, initial=initial)
             run, initial = [], False
-    yield from _told(run, initial=initial)
+    yield from _yield_run(run, initial=initial)
 
 
-def _told(run: list[Word], *, initial: bool) -> Iterator[str]:
+def _yield_run(run: list[Word], *, initial: bool) -> Iterator[str]:
     while run and run[-1].kind == LINK:
         run.pop()
     if len(run) > 1 or (run and (run[0].kind == NAME or not initial)):

@@ -1,6 +1,6 @@
-"""Choose the terms of a chunk among its candidates.
+"""Chooses the terms of a chunk among its candidates.
 
-Words of everyday English count less. They carry meaning, but rarely name anything.
+Words of everyday English rank lower, because they rarely name anything.
 """
 
 from __future__ import annotations
@@ -11,31 +11,32 @@ from pgs_neo4j.text.gist import GENERIC
 from pgs_neo4j.text.local_extraction.candidates import Candidate
 from pgs_neo4j.text.matching import root
 
-# Found by what they bring on questions of Stack Overflow, and by reading the terms of READMEs.
+# These weights were tuned on questions of Stack Overflow, and by reading the terms of READMEs.
 PROPER, HEADED, MARKED = 1.0, 1.5, 0.7
 CODE = 0.6
-"""Factor of what stands in code only."""
+"""Factor for a term that only occurs in code."""
 
 LONGER = 0.4
-"""For each doubling of the words of a phrase."""
+"""Bonus for each doubling of the words of a phrase."""
 
 NESTED, COVERED_NAME, COVERED_WORD = 1.5, 2.2, 0.2
-"""Less for a phrase or word that stands inside of longer ones only."""
+"""Penalties for a phrase, name, or word that only occurs inside longer candidates."""
 
 COMMON_WORD, COMMON_HEAD, IDLE, PART = 0.6, 0.3, 0.4, 0.5
 TELLING = 0.2
 LONGEST_SINGLE = 3
-"""Words of a phrase that stands once, after a determiner or preposition."""
+"""Most words of a phrase that occurs once, after a determiner or preposition."""
 
 LEAST = 0.05
-"""Any word may be a term where there is room."""
+"""Least rank of a word, so that any word may be a term if there is room."""
 
 SPECIFIC_WORD, SPECIFIC_COMMON = 0.5, 0.25
-"""How much a single word counts in a pair, and one of everyday English; names and phrases: 1.
+"""Weight in a pair of a single word, and of an everyday English word; names and phrases weigh 1.
 
-Found on 96 long articles of an encyclopedia and on a dictionary of computing. Of the strongest 500
-relations between two titles of the encyclopedia, 65 % are links of its authors, instead of 52 %
-with shared sentences alone. Associations such as log-likelihood within a chunk were worse.
+The weights were tuned on 96 long articles of an encyclopedia and on a dictionary of computing. Of
+the strongest 500 relations between two titles of the encyclopedia, 65 % are also links set by its
+authors. With shared sentences alone it is 52 %. Measures of association within a chunk, such as
+log-likelihood, were worse.
 """
 
 _IDLE_ENDINGS = ("ly", "ing", "ed", "able", "ful", "ous")
@@ -85,14 +86,14 @@ world wrong year yesterday young
 """
 
 COMMON = frozenset(map(root, (*_VERBS.split(), *_OTHERS.split(), *GENERIC)))
-"""The roots of these words."""
+"""The roots of everyday English words."""
 
 
 def best_terms(candidates: dict[str, Candidate], most: int) -> list[Candidate]:
-    """Return at most ``most`` candidates, best first; ties in the order of the text."""
-    covered = _covered(candidates)
+    """Return at most ``most`` candidates, best first; ties are in the order of the text."""
+    covered = _count_covered(candidates)
     ranked = [
-        (-_rank(key, one, covered.get(key, 0)), place)
+        (-_rank_candidate(key, one, covered.get(key, 0)), place)
         for place, (key, one) in enumerate(candidates.items())
     ]
     values = list(candidates.values())
@@ -100,14 +101,14 @@ def best_terms(candidates: dict[str, Candidate], most: int) -> list[Candidate]:
 
 
 def specificity(one: Candidate) -> float:
-    """Return how much a term counts in a pair, 0 to 1: words that stand anywhere count less."""
+    """Return the weight of a term in a pair, from 0 to 1; single words weigh less."""
     if one.words > 1 or one.mostly_proper:
         return 1.0
     return SPECIFIC_COMMON if one.key in COMMON else SPECIFIC_WORD
 
 
-def _covered(candidates: dict[str, Candidate]) -> dict[str, int]:
-    """Return how many places of each word are inside of phrases, as far as that is known."""
+def _count_covered(candidates: dict[str, Candidate]) -> dict[str, int]:
+    """Return an estimate of how many places of each word are inside phrases."""
     whole: dict[str, int] = {}
     largest: dict[str, int] = {}
     for key, one in candidates.items():
@@ -118,9 +119,9 @@ def _covered(candidates: dict[str, Candidate]) -> dict[str, int]:
     return {word: max(count, largest[word]) for word, count in whole.items()}
 
 
-def _rank(key: str, one: Candidate, covered: int) -> float:
-    """Return how good a term is, 0 if it should not be one."""
-    rank = _phrase_rank(key, one) if one.words > 1 else _word_rank(key, one, covered)
+def _rank_candidate(key: str, one: Candidate, covered: int) -> float:
+    """Return the rank of a candidate; 0 means that it should not be a term."""
+    rank = _rank_phrase(key, one) if one.words > 1 else _rank_word(key, one, covered)
     if rank <= 0:
         return 0.0
     rank += PROPER * (one.proper > 0) + HEADED * one.headed + MARKED * one.marked
@@ -128,7 +129,7 @@ def _rank(key: str, one: Candidate, covered: int) -> float:
     return rank if one.prose else rank * CODE
 
 
-def _phrase_rank(key: str, one: Candidate) -> float:
+def _rank_phrase(key: str, one: Candidate) -> float:
     rank = math.log2(1 + one.count) + LONGER * math.log2(one.words)
     if one.count < 2 and not (one.proper or one.headed or one.marked):
         if one.nested or not one.noun or one.words > LONGEST_SINGLE:
@@ -140,7 +141,7 @@ def _phrase_rank(key: str, one: Candidate) -> float:
     return rank
 
 
-def _word_rank(key: str, one: Candidate, covered: int) -> float:
+def _rank_word(key: str, one: Candidate, covered: int) -> float:
     rank = math.log2(1 + one.count)
     if covered >= one.count:
         rank -= COVERED_NAME if one.proper else COVERED_WORD

@@ -1,6 +1,6 @@
-"""Classify the words of a sentence by what they may be part of, and remove what is no prose.
+"""Classifies the words of a sentence by their role in names and phrases, and removes markup.
 
-Some small words and digits stand within proper names: Institute for Advanced Study, Apollo 11.
+Some small words and digits are part of proper names: Institute for Advanced Study, Apollo 11.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from pgs_neo4j.text.words import FUNCTION_WORDS, KEYWORD_STOP_WORDS
 
 # Kinds of words. A link is a small word that may stand inside a name (University of Oslo).
 STOP, DETERMINER, LINK, NUMBER, WORD, CAPITAL, NAME = range(7)
-"""``CAPITAL``: only its first letter is one. ``NAME``: capitals, digits, or signs inside."""
+"""``CAPITAL`` has a capital first letter only. ``NAME`` has capitals, digits, or signs inside."""
 
 TOKEN = re.compile(r"([^\W_]+(?:[-\u2013'\u2019._&][^\W_]+)*(?:\+\+|\#(?!\w))?)")
-"""Splits a sentence: words at the odd places, and what stands between them at the even ones."""
+"""Splits a sentence: words get odd places, and the text between words gets even places."""
 
 _ADDRESS = re.compile(r"\b(?:https?|ftp)://[^\s<>\"')\]]+|\]\([^()\s]*\)|\]\[[^\]\n]{0,80}\]")
 _TAG = re.compile(r"</?[a-zA-Z][^<>]{0,200}>")
@@ -36,7 +36,7 @@ third wide
 """
 
 QUALIFIERS = frozenset(_QUALIFIERS.split())
-"""Function words that begin names: New Mexico, Great Britain."""
+"""Function words that can begin names: New Mexico, Great Britain."""
 
 _DETERMINERS = frozenset(_BEFORE_NOUNS.split())
 _SHORT = frozenset(_FEW_LETTERS.split())
@@ -61,7 +61,7 @@ _CONTINUING = ("for", "on")
 
 
 class Word(NamedTuple):
-    """A word: ``key`` is equal in all its forms, ``parts`` are the words of a compound."""
+    """A word; all its forms have the same ``key``, and ``parts`` are the words of a compound."""
 
     text: str
     kind: int
@@ -80,7 +80,7 @@ def plain_words(text: str) -> str:
 
 @lru_cache(maxsize=65536)
 def word_of(text: str) -> Word:
-    """Return what a token is."""
+    """Classify a token: return its word with its kind, key, and parts."""
     plain = text.removesuffix("'s").removesuffix("\u2019s")
     lower = plain.lower()
     if lower in _DETERMINERS:
@@ -96,16 +96,18 @@ def word_of(text: str) -> Word:
         return Word(plain, STOP, lower)
     if not any(map(str.isalpha, plain)):
         return Word(plain, NUMBER, lower)
-    return Word(plain, _kind(plain), root(lower) if lower.isalpha() else lower, _parts(plain))
+    return Word(
+        plain, _find_kind(plain), root(lower) if lower.isalpha() else lower, _split_parts(plain)
+    )
 
 
 def is_initial(text: str) -> bool:
-    """Whether it is one capital letter, which a dot may follow within a name."""
+    """Return whether a text is one capital letter, which a dot may follow in a name."""
     return len(text) == 1 and text.isupper()
 
 
 def is_fragment(key: str) -> bool:
-    """Whether a word is only a part of names: one with a dot, or one that qualifies them."""
+    """Return whether a word only occurs in longer names: an initial with a dot, or a qualifier."""
     return key in QUALIFIERS or (len(key) == 2 and key[1] == ".")
 
 
@@ -114,15 +116,15 @@ def key_of(text: str) -> str:
     return " ".join(word_of(word).key for word in text.split(" "))
 
 
-def _kind(plain: str) -> int:
+def _find_kind(plain: str) -> int:
     inside = any(letter.isupper() for letter in plain[1:]) or any(map(str.isdigit, plain))
     if inside or "." in plain or not plain[-1].isalnum():
         return NAME
     return CAPITAL if plain[0].isupper() else WORD
 
 
-def _parts(text: str) -> tuple[str, ...]:
-    """Return the words inside a compound that stand there by themselves."""
+def _split_parts(text: str) -> tuple[str, ...]:
+    """Return the words of a compound that can also be words alone."""
     pieces = _PARTS.split(text)
     if len(pieces) < 2:
         return ()
@@ -132,17 +134,17 @@ def _parts(text: str) -> tuple[str, ...]:
 
 
 def within_name(word: Word, stretch: Sequence[Word], pieces: Sequence[str], place: int) -> Word:
-    """Return a small word as part of a name if the words beside it allow that.
+    """Return a small word as part of a name if the words around it allow that, else unchanged.
 
-    ``stretch`` is what stands before it and is not divided from it by other small words. ``pieces``
-    are those of the sentence, as TOKEN splits it, and the word is at ``place`` of them.
+    ``stretch`` is the unbroken row of words before it. ``pieces`` is the sentence as split by
+    ``TOKEN``, and ``place`` the word's position in it.
     """
     text, _, key, _ = word
     if text.isdecimal():
         follows = stretch and stretch[-1].kind >= CAPITAL
         return Word(text, NUMBER, key) if follows and pieces[place - 1] == " " else word
     qualifies = key in QUALIFIERS and text[0].isupper()
-    if not qualifies and not (stretch and _joins(word, stretch)):
+    if not qualifies and not (stretch and _may_join(word, stretch)):
         return word
     following = pieces[place + 1 : place + 5]
     if key in _CONTINUING and following[1:2] == ["the"]:
@@ -154,11 +156,11 @@ def within_name(word: Word, stretch: Sequence[Word], pieces: Sequence[str], plac
     return Word(text, CAPITAL if qualifies else LINK, key)
 
 
-def _joins(word: Word, stretch: Sequence[Word]) -> bool:
-    """Whether a small word may join what follows to the name that stands before it.
+def _may_join(word: Word, stretch: Sequence[Word]) -> bool:
+    """Return whether a small word may join the next words to the name before it.
 
-    "On" and "for" may follow a body, such as a council or a prize, and "and" a name that says what
-    its body is for. "The" may follow any of them.
+    "On" and "for" may follow a body, such as a council or a prize. "And" may follow a name that
+    says what its body is for. "The" may follow any of these words.
     """
     last = stretch[-1]
     if last.kind == LINK:
