@@ -1,15 +1,17 @@
 """Brings texts into one form, so that the same word has the same code points everywhere.
 
 The index of a generation, every lookup in it, the scan of its members, and the comparison of
-quotations all use this form. In it, canonically equal texts are equal, and so are ligatures,
-full-width and mathematical letters, subscripts, digits of any script, and what they stand for.
-Soft hyphens, signs without a width, the vowel points of Arabic and Hebrew, and the accents of Greek
-and Russian, which most texts leave out, make no difference, and neither do the commas of large
-numbers. Letters that writers take for each other are one: those of Arabic with and without a hamza,
-and the nasal signs of Hindi.
+quotations all use this form. In it, canonically equal texts are equal. Ligatures, full-width and
+mathematical letters, subscripts, and digits of any script equal the plain letters or digits that
+they stand for.
+
+Some signs make no difference, because most texts leave them out: soft hyphens, signs without a
+width, the vowel points of Arabic and Hebrew, the accents of Greek and Russian, and the commas of
+large numbers. Letters that writers confuse count as one letter: Arabic letters with and without a
+hamza, and the nasal signs of Hindi.
 
 Other marks, such as the vowel signs of Indic scripts, are parts of words. Scripts that write words
-without spaces are not divided into words, so nothing is known to be absent in them.
+without spaces are not divided into words, so no word in them can be proven absent.
 """
 
 from __future__ import annotations
@@ -22,31 +24,31 @@ from itertools import chain
 
 from pgs_neo4j.text.invisible import IGNORED
 
-# Points that a reader fills in: of Hebrew, Arabic with its stretching sign, and Syriac.
+# Points that most texts leave to the reader: Hebrew, Arabic with its stretching sign, and Syriac.
 _POINTS = (
     r"\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a\u0640\u064b-\u065f\u0670"
     r"\u06d6-\u06dc\u06df-\u06e4\u06e7\u06e8\u06ea-\u06ed\u0730-\u074a\u08d3-\u08e1\u08e3-\u08ff"
 )
 _SHAPING = r"\u180b-\u180f\u200c\u200d\ufe00-\ufe0f"  # joiners, and selectors of a letter's form
 _DROPPED = re.compile(f"[{IGNORED}{_SHAPING}{_POINTS}]")
-# Signs of a trade name are no part of the name.
+# The sign of a trade name is not part of the name.
 _TRADE = re.compile("[\u2120\u2122]")
-# A raised digit after a whole word is the number of a footnote; after a unit, it is a power.
+# A raised digit after a whole word is the number of a footnote. After a unit, it is a power.
 _RAISED = r"[\u2070\u00b9\u00b2\u00b3\u2074-\u2079]"
-# A pattern that begins with a sign is searched quickly; what stands before it is looked at then.
+# A pattern that begins with a sign is searched quickly, so the text before it is only checked then.
 _FOOTNOTE = re.compile(rf"{_RAISED}(?<=[^\W\d_]{{4}}{_RAISED}){_RAISED}*")
 _GROUP_BLANK = re.compile(r"[\u00a0\u2009\u202f](?<=\d.)(?=\d{3}(?!\d))")
 _GROUP_COMMA = re.compile(r",(?<=\d,)(?<!\d{4},)(?=\d{3}(?!\d))")
-# Categories of signs of which each stays what it is, whatever stands beside it, if NFKC keeps it.
+# Categories of settled signs: if NFKC keeps such a sign, its neighbors cannot change it.
 _SETTLED = frozenset(("Lu", "Ll", "Nd", "Pd", "Ps", "Pe", "Pi", "Pf", "Po", "Sm", "Sc", "So"))
-_NEAR = 64  # settled signs between two others that are not worth a cut
+_NEAR = 64  # most settled signs between two others that are not worth a cut
 _LETTERS = 0x20000  # code points that may be letters with a case, or marks
 _TAGS = range(0xE0000, 0xE1000)
-# The two letters i of Turkish are one, as their capitals are in most texts; a sigma at the end of a
-# word is a sigma.
+# Turkish i with and without a dot count as one letter, because most texts confuse their capitals. A
+# final sigma counts as a sigma.
 _FINAL_SIGMA, _SIGMA = "\u03c2", "\u03c3"
 _OTHERS = {0x130: "I", 0x131: "i", ord(_FINAL_SIGMA): _SIGMA}
-# Ligatures that are letters of their own to Unicode, and letters that writers take for each other.
+# Ligatures that Unicode treats as separate letters, and letters that writers confuse.
 _ALIKE = {
     **{"\u0153": "oe", "\u0152": "OE", "\u00e6": "ae", "\u00c6": "AE", "\u0451": "\u0435"},
     **{"\u0401": "\u0415", "\u0901": "\u0902", "\u0a81": "\u0a82"},
@@ -57,13 +59,13 @@ _ALIKE = {
     **{"\u0d7a": "\u0d23\u0d4d", "\u0d7b": "\u0d28\u0d4d", "\u0d7c": "\u0d30\u0d4d"},
     **{"\u0d7d": "\u0d32\u0d4d", "\u0d7e": "\u0d33\u0d4d", "\u0d7f": "\u0d15\u0d4d"},
 }
-_ACCENTS = "\u0300\u0301\u0313\u0314\u0342"  # of Greek, and those that mark stress in Russian
+_ACCENTS = "\u0300\u0301\u0313\u0314\u0342"  # accents of Greek, and stress marks of Russian
 _ACCENTED = re.compile(f"(?<=[\u0370-\u052f\u1f00-\u1fff])[{_ACCENTS}]+")
 _GREEK = (range(0x370, 0x400), range(0x1F00, 0x2000))
-_DOTTED_I = "i\u0307"  # what lowering leaves of a Turkish capital
+_DOTTED_I = "i\u0307"  # the lower case of a Turkish capital I with a dot
 
-# Scripts without spaces between words. Korean has spaces, but they do not part a word from its
-# particles. Those of the last planes are rare ideographs.
+# Scripts without spaces between words. Korean has spaces, but they do not divide a word from its
+# particles. The last planes hold rare ideographs.
 _UNSEGMENTED = re.compile(
     "[\u0e01-\u0eff\u0f40-\u0fbc\u1000-\u109f\u1100-\u11ff\u1780-\u17d3\u1950-\u19df\u1a20-\u1aad"
     "\u1b00-\u1b4c\u2e80-\u2fdf\u3005-\u3007\u3021-\u3029\u3031-\u3035\u3041-\u30fa\u30fc-\u318e"
@@ -73,22 +75,22 @@ _UNSEGMENTED = re.compile(
 _HYPHEN = re.compile(r"[-\u2010\u2011](?<=\w.)(?:[ \t]*\r?\n[ \t]*)?(?=\w)")
 _HYPHENATED = re.compile(r"[^\W\d_]{1,40}\Z")
 _PART = re.compile(r"[^\W\d_]{1,40}")
-_MOST_PARTS = 4  # of a word with hyphens; a longer chain is a phrase
+_MOST_PARTS = 4  # most parts of a word with hyphens; a longer chain is a phrase
 
 
 def normal_form(text: str) -> str:
-    """Return a text in the form in which words are compared, its case kept.
+    """Return a text in the form in which words are compared; case is kept.
 
-    The form of a form is itself. Lowering it with :func:`fold_case` keeps its length. A plain text
-    comes back as it is, and to find that out takes little time.
+    A second call changes nothing. :func:`fold_case` keeps the length of the form. A plain text is
+    returned unchanged, after a quick test.
     """
     if not text.isascii():
-        text = "".join(_parts(text))
+        text = "".join(_normalize_parts(text))
     return _GROUP_COMMA.sub("", text)
 
 
 def fold_case(text: str) -> str:
-    """Return a text in normal form in lower case, each letter by itself."""
+    """Return a text in normal form in lower case; each letter stays one letter."""
     return text.lower() if text.isascii() else text.lower().replace(_FINAL_SIGMA, _SIGMA)
 
 
@@ -98,23 +100,23 @@ def has_unsegmented(text: str) -> bool:
 
 
 def count_unsegmented(text: str) -> int:
-    """Return how many letters of a text are of a script that cannot be divided into words."""
+    """Return how many letters of a text belong to scripts that cannot be divided into words."""
     return 0 if text.isascii() else len(_UNSEGMENTED.findall(text))
 
 
 def joined_words(text: str) -> list[str]:
-    """Return the words of a text that hyphens divide, without them, lower case, in order.
+    """Return the words that hyphens divide in a text, without the hyphens, lower case, in order.
 
-    The hyphen may stand at the end of a line. Both spellings of such a word are found, because a
-    text says as little as a question which of them is meant. ``text`` is in normal form.
+    The hyphen may be at the end of a line. Searches find both spellings of such a word, because
+    neither a text nor a question shows which is meant. ``text`` is in normal form.
     """
     if "-" not in text and (text.isascii() or not ("\u2010" in text or "\u2011" in text)):
         return []
-    return list(_joined(text))
+    return list(_join_hyphenated(text))
 
 
 def with_joined_words(text: str) -> str:
-    """Return a text in normal form with the words that its hyphens divide added to its end."""
+    """Return a text in normal form, followed by the words that its hyphens divide, joined."""
     more = joined_words(text)
     return f"{text}\n{' '.join(more)}" if more else text
 
@@ -126,36 +128,39 @@ def join(text: str) -> str:
 
 @cache
 def dropped_signs() -> tuple[str, ...]:
-    """Return the signs of the basic plane that make no difference, for a search in a database."""
+    """Return the signs of the basic plane that the normal form drops, for a database search."""
     return tuple(sign for sign in map(chr, range(0x10000)) if _DROPPED.match(sign))
 
 
 def alike_signs(words: Iterable[str]) -> list[list[str]]:
-    """Return the signs that stand for letters of some words, each with these letters, lower case.
+    """Return pairs of a sign and the letters it stands for, lower case, for letters in ``words``.
 
-    A database that has folded a text as Unicode does replaces them in it.
+    Unicode folds these signs differently. A database that folds a text by Unicode must also
+    replace them.
     """
     letters = {letter for word in words for letter in word}
-    pairs = [[sign, form] for sign, form in _alike() if letters.intersection(form)]
+    pairs = [[sign, form] for sign, form in _find_alike() if letters.intersection(form)]
     if any(_ACCENTED.search(f"{letter}{_ACCENTS[0]}") for letter in letters):
         pairs += [[accent, ""] for accent in _ACCENTS]
     return pairs
 
 
 @cache
-def _alike() -> tuple[tuple[str, str], ...]:
-    """Return the signs in lower case that have another form here than in Unicode."""
+def _find_alike() -> tuple[tuple[str, str], ...]:
+    """Return pairs of a lower-case sign and its form, if Unicode has another form."""
     kept = {sign.lower() for sign in _ALIKE} | {
         chr(code)
-        for code in _changes()
+        for code in _find_changes()
         if any(code in letters for letters in _GREEK) or unicodedata.category(chr(code)) == "Nd"
     }
     signs = sorted(sign for sign in kept if sign == sign.lower())
-    return tuple((sign, fold_case(_changes()[ord(sign)])) for sign in signs if sign != _FINAL_SIGMA)
+    return tuple(
+        (sign, fold_case(_find_changes()[ord(sign)])) for sign in signs if sign != _FINAL_SIGMA
+    )
 
 
 def is_mark(sign: str) -> bool:
-    """Whether a character is a mark that belongs to the letter before it."""
+    """Return whether a character is a mark that belongs to the letter before it."""
     return sign <= "\uffff" and unicodedata.category(sign) in {"Mn", "Mc"}
 
 
@@ -163,10 +168,11 @@ def is_mark(sign: str) -> bool:
 def mark_class() -> str:
     """Return the ranges of a character class of marks, without its brackets.
 
-    Those beyond the basic plane are of historic scripts, and would make a search ten times slower.
+    Marks beyond the basic plane belong to historic scripts. They are left out, because they would
+    make a search ten times slower.
     """
     marks = [code for code in range(0x10000) if is_mark(chr(code))]
-    return _character_class(marks)
+    return _make_class(marks)
 
 
 @cache
@@ -186,59 +192,60 @@ _ASCII_WORD = re.compile(r"[^\W_]+", re.ASCII)
 
 
 def flatten(text: str) -> str:
-    """Return the words of a text in normal form, lower case, between blanks.
+    """Return the words of a text in normal form, lower case, with one blank around each.
 
-    One of them stands in another where its words do, each whole and one behind the other.
+    A flattened quotation is part of a flattened text exactly if its words follow each other there
+    as whole words.
     """
     return f" {' '.join(find_words(fold_case(normal_form(text))))} "
 
 
-def _parts(text: str) -> Iterator[str]:
-    """Yield a text in normal form, but for its commas.
+def _normalize_parts(text: str) -> Iterator[str]:
+    """Yield a text in normal form, in parts, with the commas of numbers kept.
 
-    Few signs of most texts are not in it yet. What stands around them up to the next blanks is all
-    that matters to them, and the rest would take most of the time.
+    In most texts, few signs need a change. Only the text around such a sign, up to the next blanks,
+    affects it. So only these parts are normalized, since all the rest would take most of the time.
     """
     done = 0
-    while run := _unsettled().search(text, done):
+    while run := _unsettled_pattern().search(text, done):
         start = max(done, text.rfind(" ", done, run.start()))
         end = text.find(" ", run.end())
         yield text[done:start]
         done = end if end >= 0 else len(text)
-        yield _normalized(text[start:done])
+        yield _normalize(text[start:done])
     yield text[done:]
 
 
-def _normalized(text: str) -> str:
+def _normalize(text: str) -> str:
     plain = _GROUP_BLANK.sub("", text)
     plain = _FOOTNOTE.sub(r" \g<0>", _TRADE.sub(" ", plain))
     while True:
-        # What is taken out may part letters that belong together, so that one step is not enough.
+        # Removing a sign can bring letters together that must be composed, so repeat the steps.
         composed = unicodedata.normalize("NFKC", plain)
-        # Few signs of a text change, and translating all of it takes ten times longer.
-        changed = _changing().sub(_change, composed).replace(_DOTTED_I, "i")
-        changed = _lone_marks().sub("", _ACCENTED.sub("", changed))
+        # Few signs of a text change, and ``str.translate`` takes ten times longer.
+        changed = _changing_pattern().sub(_replace_sign, composed).replace(_DOTTED_I, "i")
+        changed = _lone_mark_pattern().sub("", _ACCENTED.sub("", changed))
         if changed in (composed, plain):
             return changed
         plain = changed
 
 
-def _change(match: re.Match[str]) -> str:
-    return _changes()[ord(match.group())]
+def _replace_sign(match: re.Match[str]) -> str:
+    return _find_changes()[ord(match.group())]
 
 
 @cache
-def _lone_marks() -> re.Pattern[str]:
-    """Return a pattern of marks without a letter: accents that stand alone are no words."""
+def _lone_mark_pattern() -> re.Pattern[str]:
+    """Return a pattern of marks without a letter, because accents alone are not words."""
     marks = mark_class()
     return re.compile(rf"[{marks}](?<!(?:[^\W_]|[{marks}]).)[{marks}]*", re.DOTALL)
 
 
 @cache
-def _changes() -> dict[int, str]:
-    """Return what stands for signs that are dropped, or whose lower case is not their fold.
+def _find_changes() -> dict[int, str]:
+    """Return the replacements of signs, by code point; a dropped sign has an empty one.
 
-    So ``str.lower`` maps each letter of the result to one letter.
+    After them, ``str.lower`` maps each letter to one letter, and gives the same as case folding.
     """
     letters = "".join(map(chr, range(_LETTERS)))
     changes = {
@@ -248,7 +255,7 @@ def _changes() -> dict[int, str]:
     }
     changes |= {ord(sign): other for sign, other in _ALIKE.items()}
     for code in chain.from_iterable(_GREEK):
-        bare = _without_accents(changes.get(code, chr(code)))
+        bare = _strip_accents(changes.get(code, chr(code)))
         if bare != chr(code):
             changes[code] = bare
     changes |= {
@@ -260,26 +267,26 @@ def _changes() -> dict[int, str]:
     return changes | dict.fromkeys(map(ord, dropped), "") | _OTHERS
 
 
-def _without_accents(text: str) -> str:
+def _strip_accents(text: str) -> str:
     plain = unicodedata.normalize("NFD", text)
     return unicodedata.normalize("NFC", "".join(sign for sign in plain if sign not in _ACCENTS))
 
 
 @cache
-def _changing() -> re.Pattern[str]:
-    return re.compile(f"[{_character_class(sorted(_changes()))}]")
+def _changing_pattern() -> re.Pattern[str]:
+    return re.compile(f"[{_make_class(sorted(_find_changes()))}]")
 
 
 @cache
-def _unsettled() -> re.Pattern[str]:
-    """Return a pattern of stretches of signs that may have another form, with what parts them.
+def _unsettled_pattern() -> re.Pattern[str]:
+    """Return a pattern of stretches of signs that may change, with short gaps between them.
 
-    Marks may have one, and letters without a case: parts of Korean syllables are among them. So may
-    all signs beyond the basic plane, which are rare.
+    Marks may change, and letters without a case, such as parts of Korean syllables. All signs
+    beyond the basic plane are included, because they are rare.
     """
-    changing = _changes()
+    changing = _find_changes()
     plane = map(chr, range(0x80, 0x10000))
-    signs = _character_class(
+    signs = _make_class(
         ord(sign)
         for sign in plane
         if unicodedata.category(sign) not in _SETTLED
@@ -290,13 +297,13 @@ def _unsettled() -> re.Pattern[str]:
     return re.compile(f"[{signs}]+(?:[^{signs}]{{1,{_NEAR}}}[{signs}]+)*+")
 
 
-def _character_class(codes: Iterable[int]) -> str:
-    """Return the ranges of some ascending code points as they stand in a character class."""
-    return "".join(f"{chr(one)}-{chr(last)}" for one, last in _ranges(codes))
+def _make_class(codes: Iterable[int]) -> str:
+    """Return ascending code points as the ranges of a character class."""
+    return "".join(f"{chr(one)}-{chr(last)}" for one, last in _find_ranges(codes))
 
 
-def _ranges(codes: Iterable[int]) -> list[tuple[int, int]]:
-    """Return the ranges of some ascending numbers, first and last."""
+def _find_ranges(codes: Iterable[int]) -> list[tuple[int, int]]:
+    """Return the ranges of ascending numbers, each as its first and last number."""
     found: list[tuple[int, int]] = []
     for code in codes:
         if found and found[-1][1] == code - 1:
@@ -306,13 +313,13 @@ def _ranges(codes: Iterable[int]) -> list[tuple[int, int]]:
     return found
 
 
-def _joined(text: str) -> Iterator[str]:
-    """Yield the words that hyphens divide; few texts have many hyphens, so each is looked at."""
+def _join_hyphenated(text: str) -> Iterator[str]:
+    """Yield the words that hyphens divide, joined; texts have few hyphens, so each is checked."""
     parts: list[str] = []
     end = -1
     for hyphen in _HYPHEN.finditer(text):
         if hyphen.start() != end:
-            yield from _one_word(parts)
+            yield from _join_parts(parts)
             before = _HYPHENATED.search(text, max(0, hyphen.start() - 41), hyphen.start())
             parts = [before.group()] if before else []
         after = _PART.match(text, hyphen.end())
@@ -321,9 +328,9 @@ def _joined(text: str) -> Iterator[str]:
             continue
         parts.append(after.group())
         end = after.end()
-    yield from _one_word(parts)
+    yield from _join_parts(parts)
 
 
-def _one_word(parts: list[str]) -> Iterator[str]:
+def _join_parts(parts: list[str]) -> Iterator[str]:
     if 2 <= len(parts) <= _MOST_PARTS:
         yield fold_case("".join(parts))

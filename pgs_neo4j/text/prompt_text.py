@@ -1,4 +1,4 @@
-"""Prepare text of the graph for a prompt: make it harmless, and cut it at words.
+"""Prepares text of the graph for a prompt: makes it harmless, and cuts it at words.
 
 Cuts limit characters and UTF-8 bytes at once.
 """
@@ -15,7 +15,7 @@ from pgs_neo4j.text.thinking import ANY_MARK
 _LINES = re.compile("[\u2028\u2029]")
 _BRACKETS = str.maketrans("<[◁>]▷", "⟨⟨⟨⟩⟩⟩")
 
-# <|im_start|> and its like, which some servers obey even inside a message.
+# Tokens of chat templates, such as <|im_start|>. Some servers obey them even inside a message.
 _TEMPLATE = re.compile(r"<([|\uff5c][^<>|\uff5c\n]{1,40}[|\uff5c])>")
 MARGIN = 3  # extra characters that each line of a chunk costs in a prompt
 ELLIPSIS = "…"
@@ -25,8 +25,8 @@ _WORD_END = re.compile(r"\s(?=\S*$)")
 def clean_text(text: str) -> str:
     """Return text as plain data, with ``\\n`` for every line end.
 
-    It has no invisible characters and no token of a chat template. Nothing in it could be repeated
-    by a reply as a citation or as the model's thinking.
+    It has no invisible characters and no token of a chat template. If a reply repeats it, no part
+    of it counts as a citation or as the model's thinking.
     """
     plain = text
     if "\r" in plain:
@@ -40,30 +40,28 @@ def clean_text(text: str) -> str:
 
 
 def cut(text: str, characters: int, size_bytes: int) -> str:
-    """Shorten the text to both limits.
-
-    A shortened text ends in an ellipsis.
-    """
+    """Return the text, shortened to both limits; a shortened text ends in an ellipsis."""
     if len(text) <= characters and len(text.encode("utf-8", "replace")) <= size_bytes:
         return text
     if characters < 1 or size_bytes < len(ELLIPSIS.encode()):
         return ""
-    end = _reach(text, 0, (characters - 1, size_bytes - len(ELLIPSIS.encode())))
+    end = _find_end(text, 0, (characters - 1, size_bytes - len(ELLIPSIS.encode())))
     space = _WORD_END.search(text, end // 2, end)
     return text[: space.start() if space else end].rstrip() + ELLIPSIS
 
 
 def chunks(text: str, room: tuple[int, int]) -> Iterator[str]:
-    """Split the text into chunks of at most ``room`` characters and bytes.
+    """Split the text into chunks of at most ``room``, a number of characters and one of bytes.
 
-    Margins count. Joined, the chunks are the text. A line is cut after a word that ends in its
-    second half, if any. ``room`` must fit at least one character.
+    Each line also counts ``MARGIN``. Joined, the chunks are the text. A line that is too long is
+    cut after a word that ends in the second half of the room, if any. ``room`` must fit at least
+    one character.
     """
     chunk: list[str] = []
     characters = size = 0
     for line in text.splitlines(keepends=True):
         end = "\n" if line.endswith("\n") else ""
-        *cut_off, last = _segments(line.removesuffix(end), (room[0] - MARGIN, room[1] - MARGIN))
+        *cut_off, last = _cut_line(line.removesuffix(end), (room[0] - MARGIN, room[1] - MARGIN))
         for segment in (*cut_off, last + end):
             bare = segment.removesuffix("\n")
             cost = (len(bare) + MARGIN, len(bare.encode("utf-8", "surrogatepass")) + MARGIN)
@@ -77,9 +75,9 @@ def chunks(text: str, room: tuple[int, int]) -> Iterator[str]:
         yield "".join(chunk)
 
 
-def _segments(line: str, room: tuple[int, int]) -> Iterator[str]:
+def _cut_line(line: str, room: tuple[int, int]) -> Iterator[str]:
     start = 0
-    while (end := _reach(line, start, room)) < len(line):
+    while (end := _find_end(line, start, room)) < len(line):
         space = _WORD_END.search(line, (start + end) // 2, end)
         end = space.end() if space else end
         yield line[start:end]
@@ -87,7 +85,7 @@ def _segments(line: str, room: tuple[int, int]) -> Iterator[str]:
     yield line[start:]
 
 
-def _reach(text: str, start: int, room: tuple[int, int]) -> int:
+def _find_end(text: str, start: int, room: tuple[int, int]) -> int:
     """Return the end of the longest stretch from ``start`` within ``room``."""
     stretch = text[start : start + room[0]]
     raw = stretch.encode("utf-8", "replace")

@@ -1,7 +1,7 @@
-"""Judges by the name of a property whether it is about its node's name, its text, or neither. Pure.
+"""Decides by a property's name whether it holds its node's name, a text, or something else.
 
-Only the last words say what a value is: ``productName`` is a name, and ``nameId`` is not. The
-words before them say whose: a ``shipName`` on an order is not the name of the order.
+The last words show the kind of value: ``productName`` is a name, and ``nameId`` is not. The words
+before them show the owner: a ``shipName`` on an order is not the name of the order.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import unicodedata
 
-# Best first: if two properties cover as many nodes, the earlier word wins.
+# Best first: if two properties cover equally many nodes, the earlier word wins.
 TITLE_WORDS = (
     "title",
     "name",
@@ -90,9 +90,9 @@ TEXT_WORDS = (
 )
 KEY_WORDS = ("id", "uuid", "guid", "key", "identifier", "uri", "iri", "doi", "isbn", "slug", "code")
 NUMBER_WORDS = ("number", "no", "nr", "num", "serial", "sku", "accession", "codigo", "kennung")
-"""Words of keys that may also number lines or places, so only unique values in a graph decide."""
+"""Words of keys that may also number lines or places. They are keys only if values are unique."""
 
-# Before a title word: of the node itself, of the thing that it stands for, and of something else.
+# Words before a title word: for the node itself, for the thing it stands for, and for other things.
 _OWN_WORDS = """
 display full screen user nick common preferred short official legal proper main english
 """
@@ -106,7 +106,7 @@ owner author parent father mother manager supervisor spouse partner agent first 
 original former previous old alt alternate alternative job work position role academic courtesy file
 column table field class type category group source channel
 """
-# Last words, or any word where the last one is unknown, of values that are read for one fact only.
+# Words of values that hold one fact only. The last word decides, or any word if it is unknown.
 _OTHER_WORDS = """
 address addr street city town state region province country countries county continent district zip
 zipcode postcode postalcode postal location place lat lng lon latitude longitude coordinates coord
@@ -146,9 +146,9 @@ def split_words(name: str) -> tuple[str, ...]:
 
 
 def rank_name(name: str, vocabulary: tuple[str, ...]) -> int | None:
-    """Return the index in ``vocabulary`` of a name's end.
+    """Return the index in ``vocabulary`` of a name's last two words joined, or its last word.
 
-    The end is the last word, or the last two joined.
+    None if neither is in it.
     """
     parts = split_words(name)
     ends = ("".join(parts[-2:]), *parts[-1:])
@@ -160,7 +160,8 @@ def rank_title(label: str, name: str) -> int | None:
 
     0: ``name``. 1: ``productName`` on a product, ``displayName``, or ``keyword`` on a keyword.
     2: ``companyName`` on anything. 3: ``lastName``. 4: the name of something unknown, which may be
-    the node. A ``shipName`` is never the name of an order, nor a ``jobTitle`` that of a person.
+    the node. A ``shipName`` is never the name of an order, and a ``jobTitle`` never the name of a
+    person.
     """
     parts = split_words(name)
     if rank_name(name, TITLE_WORDS) is None:
@@ -178,24 +179,24 @@ def rank_title(label: str, name: str) -> int | None:
 
 
 def is_part(words: tuple[str, ...], label: str) -> bool:
-    """Whether words are those of a label, or its end: ``company`` of ``ProductionCompany``."""
+    """Return whether words are a label or its end, such as ``company`` in ``ProductionCompany``."""
     own = split_words(label)
     return bool(words) and (own[-len(words) :] == words or "".join(words) == "".join(own))
 
 
 def names_another(label: str, name: str) -> bool:
-    """Whether a name says that the property names something else than the nodes of a label."""
+    """Return whether a property with this name names something other than the nodes of a label."""
     rank = rank_title(label, name)
     return rank_name(name, TITLE_WORDS) is not None and (rank is None or rank >= 2)
 
 
 def names_text(name: str) -> bool:
-    """Whether a name says that the property is something to read."""
+    """Return whether a property with this name holds a text to read."""
     return rank_name(name, TEXT_WORDS) is not None
 
 
 def names_fact(name: str) -> bool:
-    """Whether a name says code, date, place, quantity, link, or kind: nothing to read as a text."""
+    """Return whether a property with this name holds one fact, such as a code, date, or place."""
     parts = split_words(name)
     if not parts or names_text(name) or rank_name(name, TITLE_WORDS) is not None:
         return False

@@ -1,9 +1,9 @@
-"""Read what of a reply is Markdown, with a small grammar that leaves quoted text alone.
+"""Reads the Markdown in a reply, with a small grammar that leaves quoted text alone.
 
-A model writes headings, lists, tables, bold words, and code, and it quotes a graph in between. The
-graph's text must look as it is in the graph, so few marks have a meaning, and only where a writer
-of prose would put them. All else is text: links, images, HTML, entities, backslashes, underscores,
-and whatever stands in quotation marks.
+A model writes headings, lists, tables, bold words, and code, and it also quotes the graph. The
+graph's text must look as it is in the graph. So few marks have a meaning, and only in places where
+a writer of prose would put them. All else is text: links, images, HTML, entities, backslashes,
+underscores, and everything in quotation marks.
 
 ``read_blocks`` divides a text by lines into headings, paragraphs, lists, tables, and preformatted
 text. ``read_inline`` divides one line into words, code, bold words, and citations. Reading takes
@@ -20,8 +20,8 @@ from dataclasses import dataclass, field, replace
 
 from pgs_neo4j.text.citations import Cited, pieces
 
-COLUMNS = 40  # of a table; wider ones are text
-DEPTH = 5  # of lists in lists; deeper entries stay on the last level
+COLUMNS = 40  # most columns of a table; wider tables are text
+DEPTH = 5  # deepest level of lists in lists; deeper entries stay on this level
 _HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(\S.*)")
 _RULE = re.compile(r" {0,3}(?:(?:-[ \t]*){3,}|(?:\*[ \t]*){3,}|(?:_[ \t]*){3,})")
 _FENCE = re.compile(r"(`{3,}|~{3,})[ \t]*([\w+.-]*)")
@@ -29,14 +29,14 @@ _ENTRY = re.compile(r"([ \t]*)(?:[-*+•]|(\d{1,2})[.)])[ \t]+(\S.*)")
 _QUOTATION = re.compile(r" {0,3}> (.*)")
 _MARKED = re.compile(r"\|?:?-+:?(?:\|:?-+:?)*\|?")  # the line below a table's head
 _WRAPPED = {"md", "markdown"}
-LONGEST_QUOTE = 600  # characters; a lone mark in a long text quotes nothing
+LONGEST_QUOTE = 600  # characters; a mark with no partner this near does not begin a quotation
 _MARKS = re.compile(r'`+|\*+|“|"')
-_OPENS = "([{\"'“\u2018«/:-\u2010\u2013\u2014"  # may stand right before bold words and quotations
+_OPENS = "([{\"'“\u2018«/:-\u2010\u2013\u2014"  # signs that may precede bold words and quotations
 
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """A line after ``#``; ``level`` counts them."""
+    """The text of a heading; ``level`` counts its ``#`` signs."""
 
     level: int
     text: str
@@ -44,7 +44,7 @@ class Heading:
 
 @dataclass(frozen=True, slots=True)
 class Paragraph:
-    """Lines without an empty one between them, joined."""
+    """Lines without an empty line between them, joined."""
 
     text: str
     quotation: bool = False
@@ -52,7 +52,7 @@ class Paragraph:
 
 @dataclass(frozen=True, slots=True)
 class ListItem:
-    """An entry of a list, ``depth`` levels inside; ``number`` is None for a bullet."""
+    """An entry of a list at a ``depth`` from 0; ``number`` is None for a bullet."""
 
     depth: int
     number: int | None
@@ -61,7 +61,7 @@ class ListItem:
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """Entries that follow each other, those of inner lists among them."""
+    """The entries of a list in order, including the entries of inner lists."""
 
     entries: tuple[ListItem, ...]
 
@@ -75,7 +75,7 @@ class Preformatted:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Rows of cells, the head first; ``right`` says which columns hold figures."""
+    """Rows of cells, the head first; ``right`` marks columns that are aligned to the right."""
 
     rows: tuple[tuple[str, ...], ...]
     right: tuple[bool, ...]
@@ -83,7 +83,7 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A line across."""
+    """A horizontal rule."""
 
 
 Block = Heading | Paragraph | Listing | Preformatted | Table | Rule
@@ -91,13 +91,13 @@ Block = Heading | Paragraph | Listing | Preformatted | Table | Rule
 
 @dataclass(slots=True)
 class _Reader:
-    """The blocks so far, and the list that is open with its indents."""
+    """The blocks so far, and the open list and paragraph."""
 
     blocks: list[Block] = field(default_factory=list)
     entries: list[ListItem] = field(default_factory=list)
     indents: list[int] = field(default_factory=list)
-    lines: list[str] = field(default_factory=list)  # of the open paragraph
-    gap: bool = False  # an empty line came last
+    lines: list[str] = field(default_factory=list)  # the lines of the open paragraph
+    gap: bool = False  # whether the last line was empty
 
     def end_paragraph(self) -> None:
         """Turn the open lines into a paragraph."""
@@ -112,7 +112,7 @@ class _Reader:
             self.entries, self.indents = [], []
 
     def add(self, block: Block) -> None:
-        """Add a block after all that is open."""
+        """End the open paragraph and list, and add a block."""
         self.end_paragraph()
         self.end_list()
         self.blocks.append(block)
@@ -120,16 +120,16 @@ class _Reader:
 
 def read_blocks(text: str) -> tuple[Block, ...]:
     """Read the blocks of a text, in order."""
-    lines = _unwrapped(text.splitlines())
-    ends = _fence_ends(lines)
+    lines = _unwrap(text.splitlines())
+    ends = _find_fence_ends(lines)
     reader = _Reader()
     number = 0
     while number < len(lines):
         if number in ends:
             reader.add(Preformatted("\n".join(lines[number + 1 : ends[number]])))
             number = ends[number] + 1
-        elif (rows := _table_end(lines, number)) > number:
-            reader.add(_table(lines[number:rows]))
+        elif (rows := _find_table_end(lines, number)) > number:
+            reader.add(_read_table(lines[number:rows]))
             number = rows
         else:
             _read_line(reader, lines[number])
@@ -152,9 +152,9 @@ def _read_line(reader: _Reader, line: str) -> None:
         reader.add(Rule())
     elif entry := _ENTRY.fullmatch(line):
         reader.end_paragraph()
-        _enter(reader, entry)
+        _add_entry(reader, entry)
     elif quotation := _QUOTATION.fullmatch(line):
-        _quote(reader, " ".join(quotation[1].split()))
+        _add_quotation(reader, " ".join(quotation[1].split()))
     elif reader.entries and (not gap or line[0].isspace()):
         _continue_entry(reader, text, new=gap)
     else:
@@ -162,8 +162,8 @@ def _read_line(reader: _Reader, line: str) -> None:
         reader.lines.append(text)
 
 
-def _enter(reader: _Reader, entry: re.Match[str]) -> None:
-    """Add an entry; it is inside of the last one that is indented less."""
+def _add_entry(reader: _Reader, entry: re.Match[str]) -> None:
+    """Add an entry to the open list, inside the last entry with a smaller indent."""
     indent = len(entry[1].expandtabs(4))
     while reader.indents and reader.indents[-1] > indent:
         reader.indents.pop()
@@ -181,7 +181,7 @@ def _continue_entry(reader: _Reader, text: str, *, new: bool) -> None:
     reader.entries[-1] = replace(last, paragraphs=paragraphs)
 
 
-def _quote(reader: _Reader, text: str) -> None:
+def _add_quotation(reader: _Reader, text: str) -> None:
     last = reader.blocks[-1] if reader.blocks and not reader.lines and not reader.entries else None
     if isinstance(last, Paragraph) and last.quotation:
         reader.blocks[-1] = Paragraph(f"{last.text} {text}".strip(), quotation=True)
@@ -189,8 +189,8 @@ def _quote(reader: _Reader, text: str) -> None:
         reader.add(Paragraph(text, quotation=True))
 
 
-def _unwrapped(lines: list[str]) -> list[str]:
-    """Return the lines of a reply without the fence that some models put around all of it."""
+def _unwrap(lines: list[str]) -> list[str]:
+    """Return the lines of a reply without the fence that some models put around the whole."""
     full = [place for place, line in enumerate(lines) if line.strip()]
     if len(full) < 2:
         return lines
@@ -200,10 +200,10 @@ def _unwrapped(lines: list[str]) -> list[str]:
     return lines
 
 
-def _fence_ends(lines: Sequence[str]) -> dict[int, int]:
-    """Return the line that closes each fence, by the line that opens it.
+def _find_fence_ends(lines: Sequence[str]) -> dict[int, int]:
+    """Return the number of the line that closes each fence, by the line that opens it.
 
-    A fence that nothing closes is text, so that it cannot take in the rest of an answer.
+    A fence that is never closed is text, so it cannot swallow the rest of an answer.
     """
     fences = [
         (n, match) for n, line in enumerate(lines) if (match := _FENCE.fullmatch(line.strip()))
@@ -223,12 +223,12 @@ def _fence_ends(lines: Sequence[str]) -> dict[int, int]:
     return ends
 
 
-def _table_end(lines: Sequence[str], number: int) -> int:
-    """Return the line after a table that begins here, or this line."""
+def _find_table_end(lines: Sequence[str], number: int) -> int:
+    """Return the number of the line after a table that begins at ``number``, else ``number``."""
     if number + 1 >= len(lines) or "|" not in lines[number] or "|" not in lines[number + 1]:
         return number
     marked = _MARKED.fullmatch("".join(lines[number + 1].split()))
-    if not marked or len(_cells(lines[number])) > COLUMNS:
+    if not marked or len(_split_cells(lines[number])) > COLUMNS:
         return number
     end = number + 2
     while end < len(lines) and "|" in lines[end]:
@@ -236,27 +236,27 @@ def _table_end(lines: Sequence[str], number: int) -> int:
     return end
 
 
-def _table(lines: Sequence[str]) -> Table:
-    head, marks, *body = (_cells(line) for line in lines)
+def _read_table(lines: Sequence[str]) -> Table:
+    head, marks, *body = (_split_cells(line) for line in lines)
     width = len(head)
     right = tuple(mark.endswith(":") and not mark.startswith(":") for mark in marks)
-    rows = tuple(tuple(_padded(row, width)) for row in (head, *body))
+    rows = tuple(tuple(_pad_row(row, width)) for row in (head, *body))
     return Table(rows, (*right, *(False,) * width)[:width])
 
 
-def _cells(line: str) -> list[str]:
+def _split_cells(line: str) -> list[str]:
     inside = line.strip().removeprefix("|").removesuffix("|")
     return [" ".join(cell.split()) for cell in inside.split("|")]
 
 
-def _padded(row: Iterable[str], width: int) -> Iterator[str]:
+def _pad_row(row: Iterable[str], width: int) -> Iterator[str]:
     cells = list(row)
     return iter([*cells, *[""] * width][:width])
 
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """Text to show as it is."""
+    """Text to show without changes."""
 
     text: str
     bold: bool = False
@@ -283,7 +283,7 @@ Inline = Words | Code | Cites
 
 @dataclass(frozen=True, slots=True)
 class _Mark:
-    """A place between two stretches: from here on it is bold, code, or neither."""
+    """A mark between two stretches of text; it sets whether the next stretch is bold or code."""
 
     start: int
     end: int
@@ -294,12 +294,12 @@ class _Mark:
 def read_inline(text: str, partition: int = 0, *, quoted: bool = False) -> list[Inline]:
     """Split a line into its parts, without the marks of Markdown.
 
-    Aliases without a partition belong to ``partition``. All of a ``quoted`` text is from the graph,
-    so it has citations and no marks.
+    Aliases without a partition belong to ``partition``. A ``quoted`` text comes from the graph as a
+    whole, so only its citations are read, and no marks.
     """
     parts: list[Inline] = []
     begin, code, bold = 0, False, False
-    marks = [] if quoted else _marks(text)
+    marks = [] if quoted else _find_marks(text)
     for mark in (*marks, _Mark(len(text), len(text), False, False)):
         for piece in pieces(text[begin : mark.start], partition):
             if not isinstance(piece, str):
@@ -312,12 +312,12 @@ def read_inline(text: str, partition: int = 0, *, quoted: bool = False) -> list[
     return parts
 
 
-def _marks(text: str) -> list[_Mark]:
-    """Return the marks that have a meaning, in order."""
+def _find_marks(text: str) -> list[_Mark]:
+    """Return the marks of code and bold text, in order."""
     if not _MARKS.search(text):
         return []
-    spans, stars = _spans_and_stars(text)
-    bold = list(_bold(text, stars))
+    spans, stars = _find_spans_and_stars(text)
+    bold = list(_find_bold(text, stars))
     edges: list[tuple[int, int, str]] = [(start, end, "code") for start, end in spans]
     edges += [(start, start + 2, "on" if even else "off") for start, even in bold]
     marks: list[_Mark] = []
@@ -333,8 +333,8 @@ def _marks(text: str) -> list[_Mark]:
     return marks
 
 
-def _spans_and_stars(text: str) -> tuple[list[tuple[int, int]], list[int]]:
-    """Return code spans, and the places of ``**`` outside of code and quotations."""
+def _find_spans_and_stars(text: str) -> tuple[list[tuple[int, int]], list[int]]:
+    """Return the spans of code, and the places of ``**`` outside of code and quotations."""
     runs = list(_MARKS.finditer(text))
     ticks: dict[int, list[int]] = defaultdict(list)
     for run in runs:
@@ -356,12 +356,12 @@ def _spans_and_stars(text: str) -> tuple[list[tuple[int, int]], list[int]]:
         elif mark == "**":
             stars.append(start)
         elif mark[0] != "*":
-            done = _quotation_end(text, start)
+            done = _find_quotation_end(text, start)
     return spans, stars
 
 
-def _quotation_end(text: str, start: int) -> int:
-    """Return the end of the quotation that starts here, else the end of its mark."""
+def _find_quotation_end(text: str, start: int) -> int:
+    """Return the end of the quotation that starts here, or the end of the mark if none does."""
     closing = "”" if text[start] == "“" else '"'
     end = text.find(closing, start + 1, start + LONGEST_QUOTE) + 1
     if not end or (closing == '"' and not (_opens(text, start, start + 1) and _closes(text, end))):
@@ -369,8 +369,8 @@ def _quotation_end(text: str, start: int) -> int:
     return end
 
 
-def _bold(text: str, stars: list[int]) -> Iterator[tuple[int, bool]]:
-    """Yield the marks of bold text in pairs, with true for the first of each."""
+def _find_bold(text: str, stars: list[int]) -> Iterator[tuple[int, bool]]:
+    """Yield the places of marks around bold text, in pairs: True opens and False closes."""
     opened: int | None = None
     for start in stars:
         ends = opened is not None and start > opened + 2 and not text[start - 1].isspace()
@@ -383,11 +383,11 @@ def _bold(text: str, stars: list[int]) -> Iterator[tuple[int, bool]]:
 
 
 def _opens(text: str, start: int, end: int) -> bool:
-    """Whether a mark stands at the beginning of a word."""
+    """Return whether a mark stands at the beginning of a word."""
     before = text[start - 1] if start else " "
     return (before.isspace() or before in _OPENS) and end < len(text) and not text[end].isspace()
 
 
 def _closes(text: str, end: int) -> bool:
-    """Whether a mark that ends here stands at the end of a word."""
+    """Return whether a mark that ends here stands at the end of a word."""
     return end >= len(text) or not (text[end].isalnum() or text[end] == "_")

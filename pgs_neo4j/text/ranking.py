@@ -9,33 +9,33 @@ from dataclasses import dataclass
 
 from pgs_neo4j.text.words import phrases, stem, words
 
-# Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond" (2009),
-# their customary values; sentences vary less in length than documents, hence the lower b.
+# Customary values from Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and
+# Beyond" (2009). The b is lower, because sentences vary less in length than documents.
 K1 = 1.2
 B = 0.4
-# Content words of a typical quotable sentence, and the fewest that say enough.
+# Content words of a typical sentence worth quoting, and the fewest of a sentence that says enough.
 TYPICAL_LENGTH = 16.0
 SHORT_LENGTH = 6
-# Two sentences say the same from this Jaccard index and this many shared stems on.
+# Two sentences say the same if they share this many stems, with at least this Jaccard index.
 SAME_OVERLAP = 0.5
 SAME_STEMS = 4
 
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """A question's content words: ``stems`` in order, and their written forms."""
+    """A question's content words: ``stems`` in order, written forms, and pairs side by side."""
 
     stems: tuple[str, ...]
     written: dict[str, str]
     pairs: tuple[tuple[str, str], ...]
 
     def shown(self, stems: Iterable[str]) -> str:
-        """Return the words as they stood in the question, for display."""
+        """Return the words as written in the question, in quotation marks, for display."""
         return ", ".join(f"“{self.written[s]}”" for s in stems)
 
 
 def terms_of(question: str) -> Terms:
-    """Return the terms of ``question``; pairs stand side by side in it."""
+    """Return the terms of ``question``."""
     content = words(question)
     written: dict[str, str] = {}
     for word in content:
@@ -63,17 +63,17 @@ class Corpus:
         return cls(size, frequency)
 
     def idf(self, term: str) -> float:
-        """Return a stem's inverse document frequency, always positive.
+        """Return a stem's inverse document frequency, with 1 inside the logarithm.
 
-        It is the variant with 1 inside the logarithm.
+        This variant is always positive.
         """
         return rarity(self.size, self.frequency[term])
 
     def weight(self, term: str) -> float:
         """Return the weight of a stem: half its ``idf`` plus 1.
 
-        Holding many words of a question must count for more than holding its rarest word, since
-        a whole partition may be about the question.
+        Many words of a question must count more than its rarest word alone, since a whole partition
+        may be about the question.
         """
         return 1 + self.idf(term) / 2
 
@@ -95,9 +95,9 @@ def bm25(terms: Sequence[str], stems: Sequence[str], corpus: Corpus) -> float:
 
 
 def substance(stems: Sequence[str]) -> float:
-    """Return 1 for a long enough sentence, less for a stub.
+    """Return a factor of 1 for a long enough sentence, and less for a stub.
 
-    BM25 alone favors stubs.
+    It is needed because BM25 favors stubs.
     """
     return math.sqrt(min(1.0, len(stems) / SHORT_LENGTH))
 
@@ -105,16 +105,16 @@ def substance(stems: Sequence[str]) -> float:
 def coverage(terms: Sequence[str], stems: frozenset[str], corpus: Corpus) -> float:
     """Return the share of the question's weight in ``stems``, 0 to 1.
 
-    Words that no document holds weigh half: a question may ask for much that is absent.
+    Words that no document holds weigh half, since a question may ask for many absent things.
     """
     total = sum(corpus.weight(t) if corpus.frequency[t] else corpus.weight(t) / 2 for t in terms)
     return sum(corpus.weight(term) for term in terms if term in stems) / total if total else 0.0
 
 
 def same(one: frozenset[str], other: frozenset[str]) -> bool:
-    """Return whether two sentences say the same.
+    """Return whether two sentences, given as stems, share at least half of all their stems.
 
-    They do if they share half of all their stems.
+    With fewer than ``SAME_STEMS`` shared stems, they must be equal.
     """
     shared = len(one & other)
     if shared < SAME_STEMS:

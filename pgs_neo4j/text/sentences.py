@@ -1,9 +1,9 @@
-"""Split a text into sentences, each with its place; together they are the text.
+"""Splits a text into sentences, each with its place; together they are the text.
 
 First, each line is classified as prose, a heading, a row, or code, as in Markdown,
 reStructuredText, and docstrings. Then paragraphs are divided where sentences begin, and anything
 too long for a sentence is cut. Nothing is removed. Reading takes time in proportion to the text,
-since only the beginning of a long line is looked at.
+since only the beginning of a long line decides its kind.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ from typing import Literal, NamedTuple
 from pgs_neo4j.model.documents import Sentence, SentenceKind
 
 LineKind = Literal["blank", "prose", "opener", "heading", "row", "code", "rule"]
-"""``opener``: prose that begins a list item, a field, or a quotation."""
+"""``opener`` is prose that begins a list item, a field, or a quotation."""
 
 CODE_BLOCK = 800
-"""Characters of code that count as one sentence; a blank line ends it as well."""
+"""Most characters of code in one sentence; a blank line also ends it."""
 
 _UNDERLINES = {"=": 1, "-": 2, "~": 3, "^": 4, '"': 4, "'": 4, "*": 1, "+": 3, "#": 1}
-_GRID = ("+-", "+=")  # begins the line between two rows of a grid, which may have several lines
+_GRID = ("+-", "+=")  # beginnings of the line between rows of a grid, which may have several lines
 
 LONGEST_HEADING = 100
-LOOK = 2000  # characters of a line that decide what it is
-TABS = 2  # of a line that is a row of a table
+LOOK = 2000  # first characters of a line, which decide its kind
+TABS = 2  # least tabs of a line that is a row of a table
 HEADING = re.compile(r"\s*(#{1,6})\s")
 _BULLET = re.compile(r"(?:[-*+•]|\d{1,3}[.)]|>)\s")
 _FIELD = re.compile(r"[@:]\w+[^:]{0,60}:\s*")
@@ -43,12 +43,12 @@ _FEEDS = re.compile(r"\n+")
 _FENCES = ("```", "~~~")
 
 LONGEST = 1200
-"""Characters of a sentence. More is a table, a dump, or a line of data, and it is cut."""
+"""Most characters of a sentence. Anything longer is a table, a dump, or data, and is cut."""
 
 _CLOSING = "\"'\u2019\u201d»)\\]*_`"
 _OPENING = "\"'\u201c\u2018«(\\[*_`¿¡"
 
-# Stops of Arabic, Devanagari, Armenian, Ethiopic, and Khmer stand before blanks, as ours do.
+# Stops of Arabic, Devanagari, Armenian, Ethiopic, and Khmer come before blanks, as in English.
 _STOPS = ".!?…\u061f\u06d4\u0964\u0965\u0589\u1362\u17d4"
 _WIDE_STOPS = "\u3002\uff01\uff1f\uff61"
 _WIDE_CLOSING = "\u300d\u300f\uff09\u3011\u3009\u300b\u201d\u2019\"')"
@@ -63,17 +63,17 @@ _ABBREVIATION = re.compile(
     r"|dept|univ|bros|viz|est)|\b[A-Z])\.$",
     re.IGNORECASE,
 )
-_MARKER = re.compile(r"\s{0,80}\d{1,3}[.)]\s")  # of a numbered item
+_MARKER = re.compile(r"\s{0,80}\d{1,3}[.)]\s")  # the mark of a numbered item
 _BREAKS = (re.compile(r"\n(?=\S)"), re.compile(r"\s(?=\S)"))
-_TRIED = 128  # places of a cut that are compared
+_TRIED = 128  # most places that are compared for a cut
 _AHEAD = 16  # characters after a place that decide whether a cut is made there
 
 _Start = tuple[int, SentenceKind, bool, int]
-"""Where a sentence begins, its kind, whether it opens a block, and its level."""
+"""The place where a sentence begins, its kind, whether it opens a block, and its level."""
 
 
 class Line(NamedTuple):
-    """A stretch ``text[start:end]`` with its line feed; ``level`` is that of a heading."""
+    """A stretch ``text[start:end]`` with its line feed; ``level`` is the level of a heading."""
 
     start: int
     end: int
@@ -86,7 +86,7 @@ def split_sentences(text: str) -> Iterator[Sentence]:
 
     Blank lines belong to the sentence before them. Only ``\\n`` is a line break.
     """
-    starts = _starts(text)
+    starts = _find_starts(text)
     first = next(starts, None)
     if first is None:
         if text:
@@ -99,33 +99,33 @@ def split_sentences(text: str) -> Iterator[Sentence]:
     yield Sentence(begin, len(text), kind, opens, level)
 
 
-def _starts(text: str) -> Iterator[_Start]:
+def _find_starts(text: str) -> Iterator[_Start]:
     paragraph: list[Line] = []
     block = 0
     grid = False
-    for before, line in _titled_lines(text):
+    for before, line in _join_titles(text):
         if line.kind == "prose" and paragraph:
             paragraph.append(line)
             continue
-        yield from _paragraph_starts(text, paragraph)
+        yield from _find_paragraph_starts(text, paragraph)
         paragraph = []
         if line.kind in ("prose", "opener"):
             paragraph = [line]
         elif line.kind == "code":
             if before != "code" or line.end - block > CODE_BLOCK:
                 block = line.start
-                yield from _long_starts(text, line, "code")
+                yield from _find_long_starts(text, line, "code")
         elif line.kind == "row":
             if before != "row" or not grid or line.end - block > CODE_BLOCK:
                 block = line.start
-                yield from _long_starts(text, line, "row")
+                yield from _find_long_starts(text, line, "row")
         elif line.kind in ("heading", "rule"):
             grid = text[line.start : line.start + LOOK].lstrip().startswith(_GRID)
             yield line.start, "rule" if line.kind == "rule" else "heading", True, line.level
-    yield from _paragraph_starts(text, paragraph)
+    yield from _find_paragraph_starts(text, paragraph)
 
 
-def _paragraph_starts(text: str, lines: list[Line]) -> Iterator[_Start]:
+def _find_paragraph_starts(text: str, lines: list[Line]) -> Iterator[_Start]:
     if lines:
         opens = True
         for start, long in sentence_starts(text, lines[0].start, lines[-1].end):
@@ -133,20 +133,23 @@ def _paragraph_starts(text: str, lines: list[Line]) -> Iterator[_Start]:
             opens = False
 
 
-def _long_starts(text: str, line: Line, kind: SentenceKind) -> Iterator[_Start]:
+def _find_long_starts(text: str, line: Line, kind: SentenceKind) -> Iterator[_Start]:
     opens = True
     for start, _ in cut_long(text, line.start, line.end):
         yield start, kind, opens, 0
         opens = False
 
 
-def _titled_lines(text: str) -> Iterator[tuple[LineKind, Line]]:
-    """Yield lines after the kind of the line before; a title and its underline are one line."""
+def _join_titles(text: str) -> Iterator[tuple[LineKind, Line]]:
+    """Yield each line with the kind of the line before it.
+
+    A title and its underline become one line.
+    """
     before: LineKind = "blank"
     waiting: Line | None = None
     for line in read_lines(text):
         if waiting is not None:
-            level = _underline_level(text, waiting, line) if before in ("blank", "rule") else 0
+            level = _find_underline_level(text, waiting, line) if before in ("blank", "rule") else 0
             if level:
                 yield before, Line(waiting.start, line.end, "heading", level)
                 before, waiting = "heading", None
@@ -158,8 +161,8 @@ def _titled_lines(text: str) -> Iterator[tuple[LineKind, Line]]:
         yield before, waiting
 
 
-def _underline_level(text: str, title: Line, rule: Line) -> int:
-    """Return the level of a title by the rule below it, 0 if it has none."""
+def _find_underline_level(text: str, title: Line, rule: Line) -> int:
+    """Return the level of a title by the rule below it, or 0 if it is not an underlined title."""
     if title.kind != "prose" or rule.kind != "rule" or title.end - title.start > LONGEST_HEADING:
         return 0
     words, line = text[title.start : title.end].strip(), text[rule.start : rule.end].strip()
@@ -171,14 +174,14 @@ def _underline_level(text: str, title: Line, rule: Line) -> int:
 
 @dataclass(slots=True)
 class _State:
-    """What the lines before make of a line: a fence, a literal block, a session."""
+    """The code that earlier lines opened: a fence, a literal block, or a session."""
 
     fence: str = ""
     literal: int | None = None  # the indent that a literal block exceeds
     session: bool = False
 
     def holds_code(self, line: str, stripped: str) -> bool:
-        """Whether a line that is not blank belongs to code that has begun."""
+        """Return whether a line that is not blank belongs to open code, or opens code."""
         if self.fence:
             if stripped.startswith(self.fence):
                 self.fence = ""
@@ -207,17 +210,17 @@ def read_lines(text: str) -> Iterator[Line]:
             yield Line(start, end, "blank")
         else:
             end = text.find("\n", start) + 1 or size
-            yield _line(text[start : min(end, start + LOOK)], start, end, state)
+            yield _classify_line(text[start : min(end, start + LOOK)], start, end, state)
         start = end
 
 
 def indent_of(line: str) -> int:
-    """Return the columns before the first word of a line."""
+    """Return the number of columns before the first word of a line."""
     begin = line[: len(line) - len(line.lstrip())]
     return len(begin.expandtabs())
 
 
-def _line(line: str, start: int, end: int, state: _State) -> Line:
+def _classify_line(line: str, start: int, end: int, state: _State) -> Line:
     stripped = line.strip()
     if not stripped and end - start <= LOOK:
         state.session = False
@@ -237,7 +240,7 @@ def _line(line: str, start: int, end: int, state: _State) -> Line:
         state.literal = indent_of(line)
     if _is_row(stripped):
         return Line(start, end, "row")
-    return Line(start, end, "opener" if _opens(stripped) else "prose")
+    return Line(start, end, "opener" if _is_opener(stripped) else "prose")
 
 
 def _is_code(line: str, stripped: str) -> bool:
@@ -255,7 +258,7 @@ def _is_row(stripped: str) -> bool:
     return stripped[:1] == "|" or stripped.count("\t") >= TABS
 
 
-def _opens(stripped: str) -> bool:
+def _is_opener(stripped: str) -> bool:
     first = stripped[0]
     if first in "-*+•>" or first.isdigit():
         return _BULLET.match(stripped) is not None or _ENTRY.match(stripped) is not None
@@ -265,9 +268,9 @@ def _opens(stripped: str) -> bool:
 
 
 def sentence_starts(text: str, start: int, end: int) -> Iterator[tuple[int, bool]]:
-    """Yield where sentences of the paragraph ``text[start:end]`` begin.
+    """Yield the places where sentences of the paragraph ``text[start:end]`` begin.
 
-    True marks the parts of something too long for a sentence.
+    Each comes with True if it is a part of something too long for a sentence.
     """
     begin = start
     marker = _MARKER.match(text, start, end)
@@ -281,17 +284,17 @@ def sentence_starts(text: str, start: int, end: int) -> Iterator[tuple[int, bool
 def cut_long(text: str, start: int, end: int) -> Iterator[tuple[int, bool]]:
     """Yield ``start`` and the places at which ``text[start:end]`` is cut, if it is too long.
 
-    A cut is made before a line if possible, else before a word. Which one follows from the words
-    after it, so that an insertion moves few cuts.
+    A cut is made before a line if possible, or else before a word. The choice depends only on the
+    text after each place, so an insertion moves few cuts.
     """
     long = end - start > LONGEST
     yield start, long
     while end - start > LONGEST:
-        start = _cut(text, start + LONGEST // 3, start + LONGEST)
+        start = _choose_cut(text, start + LONGEST // 3, start + LONGEST)
         yield start, long
 
 
-def _cut(text: str, low: int, high: int) -> int:
+def _choose_cut(text: str, low: int, high: int) -> int:
     for pattern in _BREAKS:
         places = [match.end() for match in islice(pattern.finditer(text, low, high), _TRIED)]
         if places:

@@ -1,4 +1,4 @@
-"""Make foreign text safe to show, write figures in words, and order names as people count."""
+"""Makes foreign text safe to show, formats figures, and sorts names by their numbers."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from pgs_neo4j.model import Usage
 from pgs_neo4j.text.invisible import INVISIBLE, is_plainly_visible
 
-# A terminal that shows the file obeys escape sequences, which may not come from a node. An
-# unfinished sequence removes nothing.
+# A terminal that shows a file obeys escape sequences, so none may come from a node. An unfinished
+# sequence is not matched, so that it removes nothing after it.
 _SEQUENCE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\^_])")
 _BREAK = re.compile("\r\n?|[\x0b\x0c\x85\u2028\u2029]")
 _DIGITS = re.compile(r"([0-9]{1,30})")
@@ -39,9 +39,9 @@ def counted(count: int, one: str, many: str | None = None) -> str:
 
 
 def partition_names(partition_ids: Sequence[int], limit: int | None = None) -> str:
-    """Return partitions by name, at most ``limit`` of them.
+    """Return the names of partitions as a list in words, at most ``limit`` of them.
 
-    ``P1``, ``P1 and P2``, ``P1, P2, and P3``, ``P1, P2, and 3 more``.
+    Examples: ``P1``, ``P1 and P2``, ``P1, P2, and P3``, ``P1, P2, and 3 more``.
     """
     names = [f"P{number}" for number in partition_ids]
     if limit is not None and len(names) > limit:
@@ -57,9 +57,9 @@ def tokens(read: int, written: int, *, estimated: bool) -> str:
 
 
 def used_tokens(usage: Usage) -> str:
-    """Return the tokens of calls, with those of a provider's prompt cache.
+    """Return the tokens of calls in words, with the share of a provider's prompt cache.
 
-    ``24,000 tokens in (9,000 from the provider's cache, 2,000 written to it), 4,000 out``
+    Example: ``24,000 tokens in (9,000 from the provider's cache, 2,000 written to it), 4,000 out``
     """
     read, written = usage.cache_read_tokens, usage.cache_write_tokens
     where = "it" if read else "the provider's cache"
@@ -71,20 +71,14 @@ def used_tokens(usage: Usage) -> str:
 
 
 def percent(share: float) -> str:
-    """Return a share of 0 to 1 in whole percent.
-
-    Only exact values give 0 or 100.
-    """
+    """Return a share from 0 to 1 in whole percent; only exactly 0 and 1 give 0 % and 100 %."""
     if 0 < share < 0.01:
         return "under 1 %"
     return "over 99 %" if 0.99 < share < 1 else f"{share * 100:.0f} %"
 
 
 def seconds(value: float) -> str:
-    """Return a duration in words.
-
-    ``0.8 s``, ``45 s``, ``3 min 05 s``.
-    """
+    """Return a duration, such as ``0.8 s``, ``45 s``, or ``3 min 05 s``."""
     if value < 10:
         return f"{value:.1f} s"
     whole = round(value)
@@ -94,7 +88,7 @@ def seconds(value: float) -> str:
 def duration(value: float) -> str:
     """Return a duration that may be long.
 
-    ``45 s``, ``3 min 05 s``, ``27 h 46 min``, ``12 days``, ``31 years``.
+    Examples: ``45 s``, ``3 min 05 s``, ``27 h 46 min``, ``12 days``, ``31 years``.
     """
     if value < 7_200:
         return seconds(value)
@@ -106,17 +100,17 @@ def duration(value: float) -> str:
 
 
 def money(value: float) -> str:
-    """Return a cost without its unit: ``12.30``, ``0.0042``.
+    """Return a cost without its unit, such as ``12.30`` or ``0.0042``.
 
-    Small costs have four digits.
+    Costs below 1 have up to four decimals.
     """
     return f"{value:,.2f}" if value >= 1 else f"{value:.4f}".rstrip("0").rstrip(".")
 
 
 def texts_note(nodes: int, texts: int) -> str:
-    """Return what to add to a number of nodes that were read: ``, 12 of them with text``.
+    """Return a note to add to a number of nodes that were read: ``, 12 of them with text``.
 
-    Empty if all of them have text.
+    It is empty if all nodes have text.
     """
     if texts >= nodes:
         return ""
@@ -124,7 +118,10 @@ def texts_note(nodes: int, texts: int) -> str:
 
 
 def unproven_prompts(count: int) -> str:
-    """Return that nothing proves so many prompts read, and what helps; empty for none."""
+    """Return a note that ``count`` prompts are not proven to be read, with advice.
+
+    It is empty for 0.
+    """
     if not count:
         return ""
     return (
@@ -134,21 +131,21 @@ def unproven_prompts(count: int) -> str:
 
 
 def unproven_chunks(count: int) -> str:
-    """Return that nothing proves so many chunks of a document read as a whole; empty for none."""
+    """Return a note that ``count`` chunks are not proven to be read as a whole; empty for 0."""
     chunks = counted(count, "chunk")
     return f"{chunks} shown to the model, unproven" if count else ""
 
 
 def unproven_note(nodes: int) -> str:
-    """Return what to add to a number of nodes read: those shown without proof, if any."""
+    """Return a note about nodes shown without proof, to add to a number of nodes; empty for 0."""
     return f", {nodes:,} shown, unproven" if nodes else ""
 
 
 def natural_key(name: str) -> tuple[tuple[tuple[int, int, str], ...], str]:
-    """Return a key by which names are sorted, with their numbers in the order of the values.
+    """Return a sort key for names that puts their numbers in order of value.
 
-    ``line 1,015`` has one number. Names that differ only in zeros before a number keep an order
-    of their own, so that equal sets of names are always listed alike.
+    ``line 1,015`` has one number. Names that differ only in zeros before a number are ordered as
+    text, so that a set of names is always listed in the same order.
     """
     pieces = _DIGITS.split(_THOUSANDS.sub("", name))
     key = tuple(
@@ -160,9 +157,9 @@ def natural_key(name: str) -> tuple[tuple[tuple[int, int, str], ...], str]:
 
 
 def document_key(id_: str, title: str) -> tuple[tuple[tuple[tuple[int, int, str], ...], str], str]:
-    """Return a key by which documents are sorted: by their ids, with numbers as above.
+    """Return a sort key for documents by id, with numbers in order of value.
 
-    A record without a key is told apart by the hash of its text, whose digits mean nothing. Within
-    its file it stands where its title would.
+    A record without a key has the hash of its text in its id. The digits of a hash mean nothing, so
+    the record is sorted by its title within its file.
     """
     return natural_key(_HASH.sub(lambda _: title, id_)), id_

@@ -1,14 +1,14 @@
-"""Separates what a model says from what it thinks.
+"""Separates a model's answer from its thinking.
 
-Reasoning models think in the same channel in which they answer, each family between marks of its
-own. Servers should take the thinking out, and often do not. A draft is neither a finding nor an
-answer, so everything between two marks goes. Text of the graph never holds these marks:
-``clean_text`` defuses them.
+Reasoning models think in the same channel in which they answer, and each family has different marks
+around its thinking. Servers should remove the thinking, but often do not. A draft is neither a
+finding nor an answer, so everything between two marks is removed. Text of the graph never holds
+these marks, because ``clean_text`` defuses them.
 
-The marks: ``<think>`` of DeepSeek and Qwen, ``<thinking>``, ``<thought>``, ``<reasoning>``, and
-their like of prompted and tuned models, ``[THINK]`` of Magistral, ``◁think▷`` of Kimi,
-``<seed:think>`` of Seed, the marks of Cohere, Gemma, and OpenThinker, the first words of Granite
-and Apriel, and the channels of OpenAI's harmony format.
+The marks: ``<think>`` of DeepSeek and Qwen; ``<thinking>``, ``<thought>``, ``<reasoning>``, and
+similar tags of prompted and tuned models; ``[THINK]`` of Magistral; ``◁think▷`` of Kimi;
+``<seed:think>`` of Seed; the marks of Cohere, Gemma, and OpenThinker; the first words of Granite
+and Apriel; and the channels of OpenAI's harmony format.
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ A tag may have blanks and attributes, as in ``<think type="deep">``.
 """
 
 
-def _one_of(*patterns: str) -> re.Pattern[str]:
-    """Return a pattern of alternatives, each of which begins with a sign of a mark.
+def _make_pattern(*patterns: str) -> re.Pattern[str]:
+    """Return a pattern of alternatives, grouped by their first sign.
 
-    These signs come first in it, so that the search skips other text quickly.
+    Each group begins with its sign, so that the search skips other text quickly.
     """
     by_sign: dict[str, list[str]] = {}
     for pattern in patterns:
@@ -51,21 +51,21 @@ def _one_of(*patterns: str) -> re.Pattern[str]:
 _NAMES = "|".join(sorted(_TAG_NAMES.split(), key=len, reverse=True))
 _ATTRIBUTES = r"(?:\s[^<>]{0,80})?"
 _CLOSING_TAG = rf"<\s{{0,9}}/\s{{0,9}}(?:{_NAMES}){_ATTRIBUTES}>"
-ANY_MARK = _one_of(
+ANY_MARK = _make_pattern(
     rf"<\s{{0,9}}/?\s{{0,9}}(?:{_NAMES}){_ATTRIBUTES}>",
     *map(re.escape, chain.from_iterable(_OTHERS)),
 )
-"""A mark of thinking, but for those of harmony."""
+"""A mark of thinking, except the marks of harmony."""
 
-# Thinking may end with another mark than its own.
-_ANY_END = _one_of(_CLOSING_TAG, *(re.escape(end) for _, end in _OTHERS))
+# Thinking may end with the mark of another family.
+_ANY_END = _make_pattern(_CLOSING_TAG, *(re.escape(end) for _, end in _OTHERS))
 
 # In the harmony format, each message names its channel, and only the final one is for the reader.
 _FINAL = r"<\|channel\|>\s{0,9}final\b[^<]{0,40}(?:<\|constrain\|>[^<]{0,40})?<\|message\|>"
 _CHANNEL = r"<\|channel\|>\s{0,9}(?!final\b|f(?:i(?:na?)?)?\Z)[a-z]"
 _BARE_CHANNEL = re.compile(r"\s*analysis(?=\S).*assistantfinal", re.DOTALL)
-# What begins thinking at the beginning of a reply alone: the words of some models, and what is left
-# of harmony's marks where a server drops its special tokens, or the first of them.
+# Thinking that is only recognized at the beginning of a reply: the first words of some models, and
+# the rest of harmony's marks if a server drops all special tokens, or the first of them.
 _FIRST_KINDS = (
     (r"(?:analysis|commentary)<\|message\|>", _FINAL),
     (r"(?-i:(?:analysis|commentary)(?=[A-Z]))", r"(?-i:assistantfinal)"),
@@ -76,14 +76,14 @@ _FIRST_WORDS = (
     *("analysis<|message|>", "commentary<|message|>", "here is my thought process:"),
     "here are my reasoning steps:",
 )
-# Each beginning has the number of its end in the name of its group; tags are told apart by name.
+# The group name of each beginning holds the number of its end. Tags are distinguished by name.
 _KINDS = (*((re.escape(begin), re.escape(end)) for begin, end in _OTHERS), (_CHANNEL, _FINAL))
 _ENDS = tuple(re.compile(end, re.IGNORECASE) for _, end in (*_KINDS, *_FIRST_KINDS))
 _TAG_ENDS = {
     name: re.compile(rf"<\s{{0,9}}/\s{{0,9}}{name}{_ATTRIBUTES}>", re.IGNORECASE)
     for name in _TAG_NAMES.split()
 }
-_BEGIN = _one_of(
+_BEGIN = _make_pattern(
     rf"<\s{{0,9}}(?P<tag>{_NAMES}){_ATTRIBUTES}>",
     *(f"{begin}(?P<k{place}>)" for place, (begin, _) in enumerate(_KINDS)),
 )
@@ -95,16 +95,16 @@ _FIRST = re.compile(
     })""",
     re.IGNORECASE,
 )
-# What frames the answer, and is no text of it.
-_FRAME = _one_of(
+# Marks around the answer, which are not part of its text.
+_FRAME = _make_pattern(
     r"<\|start\|>assistant(?:\s+to=[^\s<]{0,40})?",
     _FINAL,
     r"<\|(?:end|return|call|(?:start|end)_response|(?:begin|end)_of_(?:solution|box))\|>",
     r"</?answer>",
     r"\[(?:begin|end) final response\]",
 )
-# The beginning of thinking may be in the prompt. Its end then stands at the end of a line, or
-# between two sentences without a blank, as DeepSeek writes it.
+# The beginning of thinking may be in the prompt. The reply then has only the end mark: at the end
+# of a line, or between two sentences without a blank, as DeepSeek writes it.
 _HEADLESS = re.compile(
     rf"(?:{_ANY_END.pattern})[^\S\n]*$"
     rf"|(?<=[^\s'\"`\u201c\u2018(])(?:{_ANY_END.pattern})(?=[^\s'\"`\u201d\u2019).,;])"
@@ -130,11 +130,12 @@ _OPEN_CHANNEL = re.compile(
 def strip_thinking(reply: str) -> str:
     """Remove the model's thinking and lone surrogates from a reply.
 
-    Thinking without an end takes the rest of the reply. If the endpoint swallowed its beginning,
-    it ends at a closing mark at the end of a line, or between two sentences. Takes linear time.
+    Thinking without an end takes the rest of the reply. If the endpoint dropped the beginning mark,
+    thinking ends at a closing mark at the end of a line, or between two sentences. This takes
+    linear time.
     """
     text = reply.encode("utf-8", "replace").decode("utf-8")
-    text = text[_after_headless_thinking(text) :]
+    text = text[_find_headless_end(text) :]
     if bare := _BARE_CHANNEL.match(text):
         text = text[bare.end() :]
     parts: list[str] = []
@@ -143,21 +144,21 @@ def strip_thinking(reply: str) -> str:
     begun = _FIRST.match(text) or _BEGIN.search(text)
     while begun:
         parts.append(text[start : begun.start()])
-        start = _end_of_thinking(text, begun, missing)
+        start = _find_thinking_end(text, begun, missing)
         begun = _BEGIN.search(text, start)
     return "".join(_FRAME.sub("", part) for part in (*parts, text[start:]))
 
 
 class ThinkingFilter:
-    """Passes a streamed reply on without the model's thinking, piece by piece.
+    """Removes the model's thinking from a streamed reply, piece by piece.
 
-    It holds back what may be the beginning of a mark, and drops white space before the first word.
+    It holds back text that may begin a mark, and drops white space before the first word.
     """
 
     def __init__(self) -> None:
         self._pending = ""
         self._end: re.Pattern[str] | None = None
-        self._first = True  # whether nothing has been looked at yet
+        self._first = True  # whether the beginning of the reply is still unread
         self._began = False  # whether anything has been passed on
 
     def pass_on(self, piece: str) -> str:
@@ -166,18 +167,15 @@ class ThinkingFilter:
         said: list[str] = []
         while self._take(said):
             pass
-        return self._say(said)
+        return self._drop_frames(said)
 
     def end(self) -> str:
-        """Return the held-back text that is not thinking.
-
-        Called at the end of the reply.
-        """
+        """End the reply; return the text that was held back and is not thinking."""
         rest, self._pending = self._pending, ""
-        return "" if self._end else self._say([rest])
+        return "" if self._end else self._drop_frames([rest])
 
     def _take(self, said: list[str]) -> bool:
-        """Take one step; return whether there is another."""
+        """Move one stretch of the pending text into ``said``; return whether to call again."""
         if self._end:
             closed = self._end.search(self._pending)
             if closed is None:
@@ -192,14 +190,14 @@ class ThinkingFilter:
             self._first, begun = False, _FIRST.match(self._pending)
         if begun := begun or _BEGIN.search(self._pending):
             said.append(self._pending[: begun.start()])
-            self._pending, self._end = self._pending[begun.end() :], _end_of(begun)
+            self._pending, self._end = self._pending[begun.end() :], _get_end(begun)
             return True
-        kept = _held_back(self._pending)
+        kept = _count_held_back(self._pending)
         said.append(self._pending[: len(self._pending) - kept])
         self._pending = self._pending[len(self._pending) - kept :]
         return False
 
-    def _say(self, parts: Sequence[str]) -> str:
+    def _drop_frames(self, parts: Sequence[str]) -> str:
         text = "".join(_FRAME.sub("", part) for part in parts)
         if not self._began:
             text = text.lstrip()
@@ -207,20 +205,21 @@ class ThinkingFilter:
         return text
 
 
-def _end_of(begun: re.Match[str]) -> re.Pattern[str]:
+def _get_end(begun: re.Match[str]) -> re.Pattern[str]:
     if begun.lastgroup == "tag":
         return _TAG_ENDS[begun["tag"].lower()]
     return _ENDS[int((begun.lastgroup or "k0")[1:])]
 
 
-def _end_of_thinking(text: str, begun: re.Match[str], missing: set[re.Pattern[str]]) -> int:
-    """Return where thinking ends: at its own mark, else at another one, else with the reply.
+def _find_thinking_end(text: str, begun: re.Match[str], missing: set[re.Pattern[str]]) -> int:
+    """Return the end of thinking: its own end mark, else any end mark, else the end of the reply.
 
-    Thinking may hold the marks of more. What stands before a closing mark without a beginning then
-    belongs to it as well. No end that is ``missing`` from here on is looked for again.
+    Thinking may hold the marks of more thinking. Then it extends to as many later end marks as it
+    holds beginning marks. ``missing`` collects end marks that do not occur in the rest of the text,
+    so that no search for them is repeated, and reading takes linear time.
     """
     closed = None
-    for end in (_end_of(begun), _ANY_END):
+    for end in (_get_end(begun), _ANY_END):
         if end not in missing:
             closed = end.search(text, begun.end())
             if closed is not None:
@@ -237,13 +236,13 @@ def _end_of_thinking(text: str, begun: re.Match[str], missing: set[re.Pattern[st
 
 
 def _may_begin_with_thinking(text: str) -> bool:
-    """Whether more of a reply has to be seen to know whether it begins with thinking."""
+    """Return whether it takes more of a reply to know whether it begins with thinking."""
     begun = text.lstrip().lower()
     return any(words != begun and words.startswith(begun) for words in _FIRST_WORDS)
 
 
-def _held_back(text: str) -> int:
-    """Return how many characters at the end may begin a mark."""
+def _count_held_back(text: str) -> int:
+    """Return how many characters at the end of a text may be the beginning of a mark."""
     first = max(0, len(text) - LONGEST_MARK)
     places = (place for place in range(first, len(text)) if text[place] in "<[◁")
     return next((len(text) - place for place in places if _may_be_mark(text[place:])), 0)
@@ -260,7 +259,7 @@ def _may_be_mark(tail: str) -> bool:
     return any(mark == f"{name}>" if tag[3] else mark.startswith(name) for mark in _TAG_MARKS)
 
 
-def _after_headless_thinking(text: str) -> int:
+def _find_headless_end(text: str) -> int:
     begun = _FIRST.match(text) or _BEGIN.search(text)
     before = len(text) if begun is None else begun.start()
     ends = [closed.end() for closed in _HEADLESS.finditer(text, 0, before)]

@@ -1,9 +1,9 @@
-"""Count the tokens of a text without a tokenizer: estimate them, or bound them from below.
+"""Counts the tokens of a text without a tokenizer: an estimate, and a lower bound.
 
-Byte-pair and unigram vocabularies never merge two words across white space, nor a word with the
-punctuation behind it. So the runs of a text bound its tokens from below, much closer than its bytes
-do: English prose has 1.1 to 1.5 tokens a run in the vocabularies of today's models. Text without
-spaces is bounded by its characters: vocabularies merge at most a few of them.
+Byte-pair and unigram vocabularies never merge two words across white space, or a word with the
+punctuation after it. So a text has at least as many tokens as runs. This bound is much closer than
+a bound by bytes: English prose has 1.1 to 1.5 tokens per run in the vocabularies of current models.
+Text without spaces is bounded by its characters, because vocabularies merge at most a few of them.
 """
 
 from __future__ import annotations
@@ -12,23 +12,23 @@ import math
 import re
 from dataclasses import dataclass
 
-# English prose takes about four characters a token in BPE vocabularies. Markup, names, and numbers
+# English prose has about four characters per token in BPE vocabularies. Markup, names, and numbers
 # take more tokens, so budgets use 3.5 bytes.
 BYTES_PER_TOKEN = 3.5
 DIGITS_PER_TOKEN = 4  # vocabularies hold all numbers of three digits, and few longer ones
 UNSPACED_PER_TOKEN = 4  # frequent words of Chinese, Japanese, and Thai are single tokens
-MARKS_SHARE = 0.8  # of the runs of marks; some are merged with a line's end, or with a space
+MARKS_SHARE = 0.8  # tokens per run of marks; some runs are merged with a line's end or a space
 
-# Markup has more runs than this many bytes have tokens: "[n12]" is four runs of five bytes. Some
-# servers count by bytes, and the largest vocabularies reach more than five bytes a token on prose.
+# Runs overestimate the tokens of markup: "[n12]" has four runs in five bytes. So the bound also has
+# a limit by bytes. The largest vocabularies reach more than five bytes per token on prose.
 MOST_BYTES_PER_TOKEN = 6.0
-WORDS_SHARE = 0.97  # of the runs of letters; some vocabularies hold "don't" as one token
+WORDS_SHARE = 0.97  # tokens per run of letters; some vocabularies hold "don't" as one token
 
-# Fewer tokens than these are not a count of a text, whole or cut. Some endpoints always report 0 or
-# 1, and no context of any use is smaller.
+# A smaller reported count is not a real count of a prompt, whole or cut. Some endpoints always
+# report 0 or 1, and no useful context is smaller than this.
 LEAST_COUNT = 128
 
-# Counting matches takes a tenth of the time of looking at each.
+# Only the number of matches is needed, which takes a tenth of the time of reading each match.
 _WORD = re.compile(r"[^\W\d_]+")
 _DIGITS = re.compile(rf"\d{{1,{DIGITS_PER_TOKEN}}}")
 _MARKS = re.compile(r"[^\w\s]+|_+")
@@ -51,7 +51,7 @@ def estimate_bytes(count: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class TextSize:
-    """The size of a text: its bytes, and its runs by kind, as the fewest tokens they can have."""
+    """The size of a text: its bytes, and the fewest tokens of its runs, by kind."""
 
     size_bytes: int = 0
     words: float = 0.0
@@ -66,18 +66,18 @@ class TextSize:
 
     @property
     def floor(self) -> float:
-        """The fewest tokens of the text: its runs, unless they are shorter than tokens can be."""
+        """The fewest tokens of the text: by its runs, or by its bytes if these give fewer."""
         return min(self.runs, self.size_bytes / MOST_BYTES_PER_TOKEN)
 
     @property
     def shares(self) -> tuple[float, ...]:
-        """The share of each kind, which says what kind of text it is."""
+        """The share of each kind of run, which shows what kind of text it is."""
         total = self.runs or 1.0
         return tuple(kind / total for kind in (self.words, self.digits, self.marks, self.unspaced))
 
 
 def measure(text: str) -> TextSize:
-    """Return the size of a text. Takes linear time."""
+    """Return the size of a text; this takes linear time."""
     size_bytes = len(text.encode("utf-8", "surrogatepass"))
     unspaced = len(_UNSPACED.findall(text)) if not text.isascii() else 0
     if unspaced:

@@ -1,8 +1,8 @@
-"""Finds text again wherever it is quoted, by runs of its words.
+"""Finds the places where text is quoted, by runs of its words.
 
 A run has six words of one sentence, or a shorter sentence as a whole. Case, punctuation, line
-breaks, and the escapes of JSON do not matter. Runs are kept as 64-bit numbers, so memory is eight
-bytes a word. The numbers are the same in every process.
+breaks, and the escapes of JSON do not matter. Runs are kept as 64-bit numbers, so they take eight
+bytes per word. The numbers are the same in every process.
 """
 
 from __future__ import annotations
@@ -21,24 +21,25 @@ from pgs_neo4j.text.sentences import split_sentences
 from pgs_neo4j.text.words import STOP_WORDS
 
 RUN = 6
-"""Words of a run: enough not to be said by chance, and fewer than most quotations have."""
+"""Words of a run: enough not to occur by chance, and fewer than most quotations have."""
 SHORTEST = 3
 """Words of the shortest sentence that is looked for."""
 TELLING = {RUN: 3}
-"""Words of a run that are no stop words, at least; others are said everywhere."""
+"""Least words of a run that are not stop words, by the size of the run. Other runs occur in any
+text."""
 TELLING_SHORT = 2
 MOST_PHRASES = 200
 
 # Scripts without spaces are read letter by letter.
 _UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\ua4cf\uf900-\ufaff"
-_MARKS = "\u0300-\u036f"  # those over letters, such as the dot that a small İ has
+_MARKS = "\u0300-\u036f"  # marks over letters, such as the dot of a small İ
 _WORD = re.compile(rf"[{_UNSPACED}]|[^\W_{_UNSPACED}]+(?:[{_MARKS}]+[^\W_{_UNSPACED}]*)*")
 _ESCAPE = re.compile(
-    r"\\(?<!\\\\)(\\*)(?:[bfnrt]|"  # all backslashes of a row, as a search for one is fastest
+    r"\\(?<!\\\\)(\\*)(?:[bfnrt]|"  # all backslashes in a row; a search for the first is fastest
     r"u(?:([dD][89abAB][\da-fA-F]{2})\\+u([dD][c-fC-F][\da-fA-F]{2})|([\da-fA-F]{4})))",
     re.ASCII,
 )
-_APART = "\0"  # between texts, and in no run
+_APART = "\0"  # a word between texts, which occurs in no run
 _FACTOR = np.uint64(0x9E3779B97F4A7C15)
 _SHIFT = np.uint64(29)
 _STORED = np.dtype("<u8")
@@ -49,7 +50,11 @@ _word_hash = lru_cache(maxsize=65536)(text_hash)
 
 @dataclass(slots=True)
 class Traces:
-    """The runs of some texts. ``sentences`` counts those looked for, ``short`` the others."""
+    """The runs of texts to look for.
+
+    ``sentences`` counts the sentences that are looked for, and ``short`` the sentences that are too
+    short or too common.
+    """
 
     sentences: int = 0
     short: int = 0
@@ -60,9 +65,9 @@ class Traces:
     _phrases: dict[int, str] = field(default_factory=dict)
 
     def add(self, text: str, *, counted: bool = True) -> None:
-        """Also look for a text; its sentences may be counted elsewhere."""
+        """Add a text to look for; without ``counted``, its sentences are not counted."""
         counts = self.sentences, self.short
-        plain = _unescaped(text)
+        plain = _unescape(text)
         words = [*_WORD.finditer(plain)]
         first = 0
         for sentence in split_sentences(plain):
@@ -73,30 +78,30 @@ class Traces:
             self.sentences, self.short = counts
 
     def add_runs(self, data: bytes, sizes: Iterable[int]) -> None:
-        """Also look for runs of these numbers of words, as ``runs`` returned them."""
+        """Add runs to look for, as ``runs`` and ``sizes`` returned them."""
         self._added.append(np.frombuffer(data, _STORED).astype(np.uint64))
         self._sizes.update(sizes)
 
     def drop(self, texts: Sequence[str]) -> None:
-        """Look no more for what stands in these texts."""
-        self._settle()
-        for places, _ in self._hits(_read(texts)[0]):
+        """Stop looking for runs that occur in these texts."""
+        self._merge_added()
+        for places, _ in self._find_hits(_hash_texts(texts)[0]):
             self._wanted[places] = False
 
     def find(self, texts: Sequence[str]) -> list[int]:
-        """Return the places of the texts that hold a run."""
-        self._settle()
-        hashes, ends = _read(texts)
+        """Return the indexes of the texts that hold a run, ascending."""
+        self._merge_added()
+        hashes, ends = _hash_texts(texts)
         held: set[int] = set()
-        for places, positions in self._hits(hashes):
+        for places, positions in self._find_hits(hashes):
             standing = positions[self._wanted[places]]
             held.update(np.searchsorted(ends, standing, side="right").tolist())
         return sorted(held)
 
     @property
     def phrases(self) -> list[str]:
-        """At most 200 stretches of the texts that are still looked for."""
-        self._settle()
+        """Stretches of the texts that are still looked for, at most twice ``MOST_PHRASES``."""
+        self._merge_added()
         keys = np.fromiter(self._phrases, np.uint64, len(self._phrases))
         if not len(keys) or not len(self._runs):
             return []
@@ -106,18 +111,18 @@ class Traces:
     @property
     def runs(self) -> bytes:
         """The numbers of the runs that are still looked for, eight bytes each."""
-        self._settle()
+        self._merge_added()
         return self._runs[self._wanted].astype(_STORED).tobytes()
 
     @property
     def sizes(self) -> list[int]:
-        """How many words the runs have."""
+        """The sizes of the runs in words, ascending."""
         return sorted(self._sizes)
 
     @property
     def empty(self) -> bool:
         """Whether there is nothing to look for."""
-        self._settle()
+        self._merge_added()
         return not self._wanted.any()
 
     def _add_sentence(self, text: str, matches: Sequence[re.Match[str]]) -> None:
@@ -136,7 +141,7 @@ class Traces:
             return
         self.sentences += 1
         self._sizes.add(size)
-        runs = _runs_of(_hashes(words), size)[enough]
+        runs = _hash_runs(_hash_words(words), size)[enough]
         self._added.append(runs)
         first = int(enough[0])
         begin, end = matches[first].start(), matches[first + size - 1].end()
@@ -146,47 +151,47 @@ class Traces:
                 key: self._phrases[key] for key in sorted(self._phrases)[:MOST_PHRASES]
             }
 
-    def _settle(self) -> None:
+    def _merge_added(self) -> None:
         if self._added:
             standing = self._runs[self._wanted]
             self._runs = np.unique(np.concatenate([standing, *self._added]))
             self._wanted = np.ones(len(self._runs), np.bool_)
             self._added = []
 
-    def _hits(self, hashes: Runs) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
-        """Yield places of runs, and the positions among words at which they begin."""
+    def _find_hits(self, hashes: Runs) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
+        """Yield the indexes of runs that occur, and the positions of the words that begin them."""
         for size in sorted(self._sizes):
             if len(hashes) >= size and len(self._runs):
-                runs = _runs_of(hashes, size)
+                runs = _hash_runs(hashes, size)
                 places = np.minimum(np.searchsorted(self._runs, runs), len(self._runs) - 1)
                 positions = np.flatnonzero(self._runs[places] == runs)
                 yield places[positions], positions
 
 
-def _read(texts: Sequence[str]) -> tuple[Runs, NDArray[np.int64]]:
-    """Return the hashes ``(n,)`` of the words of texts, and where each text ends in them."""
+def _hash_texts(texts: Sequence[str]) -> tuple[Runs, NDArray[np.int64]]:
+    """Return the hashes ``(n,)`` of the words of texts, and the end of each text in them."""
     words: list[str] = []
     ends: list[int] = []
     for text in texts:
-        words += map(str.casefold, _WORD.findall(_unescaped(text)))
+        words += map(str.casefold, _WORD.findall(_unescape(text)))
         words.append(_APART)
         ends.append(len(words))
-    return _hashes(words), np.array(ends, np.int64)
+    return _hash_words(words), np.array(ends, np.int64)
 
 
-def _unescaped(text: str) -> str:
-    """Return a text without escapes of JSON, so that it reads the same inside JSON and outside.
+def _unescape(text: str) -> str:
+    """Return a text without escapes of JSON, so that it is the same inside and outside of JSON.
 
-    Text that only looks like an escape is taken for one in both places.
+    Text that only looks like an escape is replaced in both places, so the two still agree.
     """
-    return _ESCAPE.sub(_meant, text) if "\\" in text else text
+    return _ESCAPE.sub(_replace_escape, text) if "\\" in text else text
 
 
-def _meant(escape: re.Match[str]) -> str:
-    """Return what an escape stands for; a backslash before it still parts two words.
+def _replace_escape(escape: re.Match[str]) -> str:
+    """Return the character of an escape; a backslash of the text before it becomes a blank.
 
-    JSON doubles backslashes, so an escape begins with 1, 2, 4, ... of them. Any other number has
-    one of the text among them.
+    JSON doubles backslashes, so an escape begins with 1, 2, 4, ... backslashes. With any other
+    number, one of them belongs to the text, and still divides two words.
     """
     high, low, code = escape.group(2, 3, 4)
     if not high and not code:
@@ -196,11 +201,11 @@ def _meant(escape: re.Match[str]) -> str:
     return character if (1 + len(escape[1])).bit_count() == 1 else f" {character}"
 
 
-def _hashes(words: Sequence[str]) -> Runs:
+def _hash_words(words: Sequence[str]) -> Runs:
     return np.fromiter(map(_word_hash, words), np.int64, len(words)).view(np.uint64)
 
 
-def _runs_of(hashes: Runs, size: int) -> Runs:
+def _hash_runs(hashes: Runs, size: int) -> Runs:
     """Return a number for each ``size`` hashes in a row, ``(n - size + 1,)`` for ``(n,)``."""
     total = np.full(len(hashes) - size + 1, size, np.uint64)
     for place in range(size):

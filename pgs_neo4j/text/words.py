@@ -1,8 +1,8 @@
-"""The content words of a text, their stems, and the words that reveal nothing about its subject.
+"""Finds the content words of a text and their stems, and lists words without a subject.
 
-The lists hold English function words, and what markup and graph exports leave in text. All are
-casefolded. The stop words of keywords have three letters or more, since keywords have no shorter
-words. ``words`` also leaves out the shortest words and those of questions.
+The lists hold English function words, and remains of markup and graph exports in texts. All are
+casefolded. The stop words of keywords have three letters or more, since keywords are never shorter.
+``words`` also leaves out the shortest words and the words of questions.
 """
 
 from __future__ import annotations
@@ -76,9 +76,9 @@ FUNCTION_WORDS = frozenset(_ENGLISH.split())
 """English function words, casefolded."""
 
 KEYWORD_STOP_WORDS = FUNCTION_WORDS.union(_NOISE.split())
-"""Left out of keywords, casefolded."""
+"""Words that are never keywords, casefolded."""
 
-# In addition to the function words: the shortest words, and words of questions.
+# Stop words in addition to the function words: the shortest words, and words of questions.
 _MORE = """
 a am an as at be by do go he if in is it me my no of on or so to up us we ll re ve eg ie
 list describe explain relate related role apply applies overview summary summarize gap gaps
@@ -87,7 +87,7 @@ comprehensive complete
 """
 STOP_WORDS = FUNCTION_WORDS.union(_MORE.split())
 
-# Longest first, so that "ations" is not taken for "s".
+# The longest come first, so that "ations" is removed as a whole, not only its "s".
 SUFFIXES = (
     *("ations", "ation", "ments", "ment", "ings", "ions", "edly"),
     *("ing", "ion", "ors", "ers", "ies", "ied", "ed", "es", "or", "er", "ly", "s"),
@@ -100,12 +100,12 @@ _BREAK = re.compile(rf"[^\w\s\-\u2010\u2011{mark_class()}]+")
 def words(text: str) -> list[str]:
     """Return content words in normal form and reading order, lower case; identifiers are split.
 
-    Stop words, single letters, and numbers are left out, except four-digit ones (years).
+    Stop words, single letters, and numbers are left out, but four-digit numbers (years) stay.
     """
-    return [word for word in find_words(_split(text)) if _carries_meaning(word)]
+    return [word for word in find_words(_prepare(text)) if _carries_meaning(word)]
 
 
-def _split(text: str) -> str:
+def _prepare(text: str) -> str:
     return fold_case(_HUMP.sub(" ", normal_form(text)))
 
 
@@ -142,12 +142,12 @@ def stem(word: str) -> str:
 def phrases(text: str) -> list[tuple[str, str]]:
     """Return pairs of content words separated by a blank, hyphen, or hump."""
     pairs: list[tuple[str, str]] = []
-    for run in _BREAK.split(_split(text)):
+    for run in _BREAK.split(_prepare(text)):
         row = [w if _carries_meaning(w) else "" for w in find_words(run)]
         pairs.extend((a, b) for a, b in itertools.pairwise(row) if a and b)
     return pairs
 
 
 def stems(text: str) -> list[str]:
-    """Return the stems of the content words in reading order."""
+    """Return the stems of the content words of a text in reading order."""
     return [stem(word) for word in words(text)]

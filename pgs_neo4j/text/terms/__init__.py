@@ -1,1 +1,1 @@
-"""The words of texts: found, counted, indexed, and chosen to tell partitions apart."""
+"""Finds, counts, and indexes the words of texts, and chooses words that distinguish partitions."""

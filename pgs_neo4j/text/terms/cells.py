@@ -1,12 +1,12 @@
-"""Cells of the text index: the postings of the terms of one bucket, compressed.
+"""Cells of the text index: the compressed postings of the terms of one bucket.
 
-A cell has a version, the width of its gaps, and then, compressed: the number of terms, the terms
-in ascending order, their numbers of postings, the gaps between the texts that hold each term, and
-the impacts. The bytes of the gaps are stored in planes, lowest first, because most of the high ones
-are zero.
+A cell begins with a version and the width of its gaps in bytes. Compressed after these are: the
+number of terms, the terms in ascending order, their numbers of postings, the gaps between the texts
+that hold each term, and the impacts. The bytes of the gaps are stored in planes, lowest first,
+because most of the high bytes are zero and compress well.
 
-A few kilobytes can be packed from gigabytes. Another program may have changed what the database
-holds, so nothing is unpacked that this package would not have packed.
+A few kilobytes can unpack to gigabytes, and another program may have changed the stored data. So
+nothing is unpacked that this package would not have packed.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from pgs_neo4j.text.terms.spans import TEXT_BITS, IntArray, run_starts
 
 TERM_BITS = 64 - TEXT_BITS
 _VERSION = 1
-WIDEST = 8  # bytes of a gap
+WIDEST = 8  # most bytes of a gap
 MOST_BYTES = 256 * 1024 * 1024
-"""Bytes of what is packed at once: more than the postings of a bucket, or the words of a
-partition, ever take, and less than what makes a server fail."""
+"""Most bytes that are unpacked at once. It is more than the postings of a bucket or the words of a
+partition ever take, and too little to make a server fail."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -42,7 +42,7 @@ class PostingList:
 
 
 def bucket_of(term: int, bits: int) -> int:
-    """Return the bucket of a term in a segment with ``2**bits`` of them."""
+    """Return the bucket of a term in a segment with ``2**bits`` buckets."""
     return term >> (TERM_BITS - bits)
 
 
@@ -52,7 +52,7 @@ def cell_uid(segment: str, bucket: int) -> str:
 
 
 def read_cell(data: bytes, terms: Iterable[int], bits: int) -> dict[int, PostingList]:
-    """Return the postings of terms from the cell of their bucket, one of ``2**bits``.
+    """Return the postings of terms from the cell of their bucket; there are ``2**bits`` buckets.
 
     Terms that no text holds are left out. Raises StoredDataError if the cell is damaged, or if
     another release wrote it in another format.
@@ -62,14 +62,14 @@ def read_cell(data: bytes, terms: Iterable[int], bits: int) -> dict[int, Posting
     try:
         cell = _Cell.of(unpack(data[2:]), data[1])
         found = {term: cell.read((term >> unused_bits(bits)) & 0xFFFFFFFF) for term in terms}
-    except (ValueError, IndexError, OverflowError):  # numbers that do not fit together
+    except (ValueError, IndexError, OverflowError):  # the numbers in the cell contradict each other
         raise damaged() from None
     return {term: postings for term, postings in found.items() if postings is not None}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Cell:
-    """A cell without compression: terms, ascending, and where the postings of each end."""
+    """An unpacked cell: its terms, ascending, and the end of each term's postings."""
 
     plain: bytes
     width: int
@@ -105,10 +105,10 @@ class _Cell:
 def write_cell(
     terms: NDArray[np.uint32], texts: NDArray[np.integer], impacts: NDArray[np.uint8], width: int
 ) -> bytes:
-    """Return the cell of some postings, all arrays ``(p,)`` by term, then by text.
+    """Return the cell of postings; all arrays are ``(p,)``, in order of term, then text.
 
-    ``terms`` are what is left of them without the unused bits. ``width`` is the number of bytes of
-    a gap.
+    ``terms`` are the 32 bits of each term without its bucket and its unused bits. ``width`` is the
+    number of bytes of a gap.
     """
     first = run_starts(terms)
     counts = np.diff(np.append(first, len(terms)))
@@ -128,19 +128,20 @@ def write_cell(
 
 
 def unused_bits(bits: int) -> int:
-    """Return how many last bits of a term a cell leaves out."""
+    """Return how many of a term's last bits a cell leaves out."""
     return TERM_BITS - bits - 32
 
 
 def pack(plain: bytes) -> bytes:
-    """Return packed bytes."""
+    """Return the bytes, compressed."""
     return zlib.compress(plain, 1)
 
 
 def unpack(data: object, most: int | None = None) -> bytes:
-    """Return what was packed, at most ``most`` bytes (unset: MOST_BYTES).
+    """Return packed bytes, unpacked.
 
-    Raises StoredDataError for anything else.
+    Raises StoredDataError for data that ``pack`` did not make, or with more than ``most`` bytes
+    (``MOST_BYTES`` by default).
     """
     most = MOST_BYTES if most is None else most
     if not isinstance(data, bytes | bytearray):

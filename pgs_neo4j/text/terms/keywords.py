@@ -1,12 +1,12 @@
-"""Keywords of partitions: the words that most of their nodes mention.
+"""Finds the keywords of partitions: the words that most of their nodes mention.
 
 As published, a word's score is its document frequency: one count per node, without stop words. The
 best twenty are the keywords. There is one addition. A word that would be a keyword of more than
-half of the partitions distinguishes none, so the next word replaces it.
+half of the partitions does not distinguish them, so the next word replaces it.
 
-Counting how many texts of a large graph hold each word exactly takes too much memory. One counter
-stands for all words whose hashes agree in some bits. So a count is hardly ever too high and never
-too low. This is one row of a count-min sketch (Cormode and Muthukrishnan 2005).
+An exact count of the texts with each word of a large graph takes too much memory. So all words
+whose hashes agree in some bits share a counter. A count is rarely too high and never too low. This
+is one row of a count-min sketch (Cormode and Muthukrishnan 2005).
 """
 
 from __future__ import annotations
@@ -37,20 +37,20 @@ SHARED_BY = 0.5
 """A word among the best of more than this share of partitions is left out."""
 
 MIN_PARTITIONS = 4
-"""With fewer partitions a shared word is still worth showing."""
+"""With fewer partitions, a shared word is still worth showing."""
 
 KEEP = 200
-"""Words kept of a partition that is finished: room for the shared ones to be left out."""
+"""Words kept of a finished partition, so that enough are left without the shared words."""
 
 SPELLED = 400
-"""Words of a partition that are spelled out in each batch of texts: the most frequent ones. A word
-that is in none of these is never among the best of the whole partition, but for odd cases."""
+"""Most frequent words of a partition whose spelling is kept in each batch of texts. A word that is
+in none of these batches is hardly ever among the best of the whole partition."""
 
 SHORTEST, LONGEST = 3, 40
-"""Letters and digits of a keyword."""
+"""Limits of a keyword, in letters and digits."""
 
 NUMBER_BITS = 32
-HASH_BITS = 48  # of a word's hash, as keywords are counted
+HASH_BITS = 48  # bits of a word's hash by which keywords are counted
 NO_WORD = 0
 COUNTERS = 1 << 21
 
@@ -80,7 +80,7 @@ class WordCounts:
                 self.spelled[key] = vocabulary.spell(number).casefold()
 
     def best(self, top: int) -> Counter[str]:
-        """Return how many texts hold the best words."""
+        """Return the ``top`` most frequent words, with how many texts hold each."""
         if not self.spelled:
             return Counter()
         hashes, counts = np.concatenate(self.hashes), np.concatenate(self.counts)
@@ -93,14 +93,14 @@ class WordCounts:
         found: Counter[str] = Counter()
         for word, count in zip(self.spelled.values(), totals[places].tolist(), strict=True):
             found[word] += count
-        return Counter({word: found[word] for word in _best(found, top)})
+        return Counter({word: found[word] for word in _choose_best(found, top)})
 
 
 class KeywordCounter:
     """Counts the words of partitions while texts stream by, in any order.
 
-    When texts come partition by partition, calling :meth:`finish` after each keeps the memory
-    small for any number of them. ``holders`` counts the texts of finished partitions by word.
+    If texts come partition by partition, call :meth:`finish` after each partition to keep memory
+    small. ``holders`` counts the texts of finished partitions by word.
     """
 
     def __init__(self) -> None:
@@ -112,18 +112,18 @@ class KeywordCounter:
         """Count the words of a batch of plain texts.
 
         ``words`` are runs, as :func:`pgs_neo4j.text.terms.spans.split_words` returns them. Text
-        ``i`` is of the partition ``partition_ids[i]``.
+        ``i`` belongs to the partition ``partition_ids[i]``.
         """
         groups, owner = np.unique(partition_ids, return_inverse=True)
         for partition in groups.tolist():
             self._open.setdefault(partition, WordCounts())
-        words = words.at(words.column(_keyword_hashes) != NO_WORD)
-        # A word counts once per text, so equal words of a text come together first.
+        words = words.at(words.column(_hash_keywords) != NO_WORD)
+        # A word counts once per text, so sort equal words of a text together and keep the first.
         pairs = (words.texts << NUMBER_BITS) | words.numbers
         pairs.sort()
         pairs = pairs[run_starts(pairs)]
         numbers = pairs & ((1 << NUMBER_BITS) - 1)
-        hashes = words.vocabulary.column(_keyword_hashes)[numbers]
+        hashes = words.vocabulary.column(_hash_keywords)[numbers]
         keys = (owner[pairs >> NUMBER_BITS].astype(np.uint64) << np.uint64(HASH_BITS)) | hashes
         order = np.argsort(keys)
         keys = keys[order]
@@ -140,7 +140,7 @@ class KeywordCounter:
 
     @property
     def unfinished(self) -> set[int]:
-        """The partitions that were not finished."""
+        """The partitions with words that are not finished yet."""
         return set(self._open)
 
     def finish(self, partition: int) -> None:
@@ -155,18 +155,20 @@ class KeywordCounter:
     def common(self, others: Sequence[Sequence[str]] = (), top: int = TOP) -> frozenset[str]:
         """Return the best words that too many partitions share.
 
-        ``others`` are the keywords of partitions that were not added to.
+        ``others`` are the keywords of partitions without new texts.
         """
-        tops = [_best(counts, top) for counts in self.counts().values()]
-        return frozenset(_shared([*tops, *map(list, others)]))
+        tops = [_choose_best(counts, top) for counts in self.counts().values()]
+        return frozenset(_find_shared([*tops, *map(list, others)]))
 
     def keywords(self, common: Collection[str] = (), top: int = TOP) -> dict[int, tuple[str, ...]]:
-        """Return the best words of each added partition, without the common ones.
+        """Return the best words of each counted partition, without the ``common`` words.
 
         Ties are in alphabetical order.
         """
         return {
-            partition: tuple(word for word in _best(counts, KEEP) if word not in common)[:top]
+            partition: tuple(word for word in _choose_best(counts, KEEP) if word not in common)[
+                :top
+            ]
             for partition, counts in self.counts().items()
         }
 
@@ -175,27 +177,30 @@ class KeywordCounter:
         return self._finished | {part: words.best(KEEP) for part, words in self._open.items()}
 
 
-def _keyword_hashes(words: WordSpans) -> HashArray:
-    """Return the first bits of the hashes ``(m,)`` of words, ``NO_WORD`` for no keywords."""
+def _hash_keywords(words: WordSpans) -> HashArray:
+    """Return the first ``HASH_BITS`` of the hashes ``(m,)`` of words.
+
+    A word that cannot be a keyword has ``NO_WORD``.
+    """
     hashes = hash_words(words)
     fitting = (words.lengths >= SHORTEST) & (words.lengths <= LONGEST)
-    fitting &= ~is_digit(words.codes[words.starts]) & ~np.isin(hashes, _stop_words())
+    fitting &= ~is_digit(words.codes[words.starts]) & ~np.isin(hashes, _hash_stop_words())
     hashes = hashes >> np.uint64(64 - HASH_BITS)
     hashes[~fitting] = NO_WORD
     return hashes
 
 
 @cache
-def _stop_words() -> HashArray:
+def _hash_stop_words() -> HashArray:
     return hash_words(split_words(sorted(KEYWORD_STOP_WORDS)).runs)
 
 
-def _best(counts: Counter[str], top: int) -> list[str]:
+def _choose_best(counts: Counter[str], top: int) -> list[str]:
     """Return the most frequent words, ties in alphabetical order."""
     return sorted(counts, key=lambda word: (-counts[word], word))[:top]
 
 
-def _shared(tops: list[list[str]]) -> set[str]:
+def _find_shared(tops: list[list[str]]) -> set[str]:
     """Return the words that are among the best of too many partitions."""
     if len(tops) < MIN_PARTITIONS:
         return set()
@@ -204,27 +209,27 @@ def _shared(tops: list[list[str]]) -> set[str]:
 
 
 class HolderCounts:
-    """How many texts hold a word."""
+    """Counts how many texts hold each word; words may share a counter."""
 
     def __init__(self) -> None:
         self._counts = np.zeros(COUNTERS, np.int64)
 
     def add(self, hashes: HashArray, counts: IntArray) -> None:
-        """Add to the counts of words ``(k,)``.
+        """Add ``counts`` to the counts of words; both arrays are ``(k,)``.
 
-        ``hashes`` ``(k,)`` are the first ``HASH_BITS`` bits of whole ones.
+        ``hashes`` are the first ``HASH_BITS`` bits of the words' hashes.
         """
-        np.add.at(self._counts, _counter_of(hashes), counts)
+        np.add.at(self._counts, _find_counters(hashes), counts)
 
     def of(self, words: Sequence[str]) -> Counter[str]:
-        """Return how many texts hold each word; of several runs of letters, the rarest counts."""
+        """Return how many texts hold each word; a word of several runs counts by its rarest run."""
         runs = split_words(words).runs
-        counts = self._counts[_counter_of(hash_words(runs) >> np.uint64(64 - HASH_BITS))]
+        counts = self._counts[_find_counters(hash_words(runs) >> np.uint64(64 - HASH_BITS))]
         holders: Counter[str] = Counter()
         for place, count in zip(runs.texts.tolist(), counts.tolist(), strict=True):
             holders[words[place]] = min(holders.get(words[place], count), count)
         return holders
 
 
-def _counter_of(hashes: HashArray) -> IntArray:
+def _find_counters(hashes: HashArray) -> IntArray:
     return (hashes & np.uint64(COUNTERS - 1)).astype(np.int64)

@@ -1,11 +1,11 @@
-"""Terms that tell partitions apart, and labels made of them.
+"""Finds terms that distinguish partitions, and makes labels of them.
 
-Keywords say what most nodes of a partition mention, and may be the same for many partitions. A term
-is a word that the nodes of one partition mention more often than those of the others. It is
+Keywords are words that most nodes of a partition mention, and may be the same for many partitions.
+A term is a word that the nodes of one partition mention more often than the nodes of others. It is
 scored by the log-odds ratio with an informative Dirichlet prior, divided by its standard deviation
 (Monroe, Colaresi, and Quinn, "Fightin' Words", 2008). So a word needs both a difference and enough
 nodes to show it. The score is multiplied by the partition's share of all nodes that hold the word.
-So a label also serves as a question that leads to its partition.
+So a label also works as a question that leads to its partition.
 """
 
 from __future__ import annotations
@@ -23,19 +23,19 @@ from numpy.typing import NDArray
 from pgs_neo4j.text.terms.cells import damaged, pack, unpack
 
 TERMS = 10
-"""Terms of a partition."""
+"""Most terms of a partition."""
 
 LABEL_TERMS = 3
-"""Terms of a label."""
+"""Most terms of a label."""
 
 SHARED_BY = 0.1
-"""A word stands in at most this share of the labels, or in one of few."""
+"""A word is in at most this share of the labels, but always allowed in one label."""
 
 PRIOR = 0.01
 """Weight of the prior, as a share of all counts."""
 
 OTHER_LABELS = 40
-"""Labels that may replace one, at most."""
+"""Most labels that are offered to replace a label."""
 
 Scored = list[tuple[float, str]]
 """Scores and words of a partition, best first; ties are in alphabetical order."""
@@ -44,46 +44,46 @@ Scored = list[tuple[float, str]]
 def score_words(
     counts: Mapping[int, Counter[str]], holders: Mapping[str, int] | None = None
 ) -> dict[int, Scored]:
-    """Return what each partition mentions more than the others, with scores.
+    """Return the words that each partition mentions more than the others, with scores.
 
-    ``counts`` says how many nodes of each partition hold its most frequent words. ``holders`` says
-    how many nodes of all partitions do, as far as it is known.
+    ``counts`` is how many nodes of each partition hold its most frequent words. ``holders`` is how
+    many nodes of all partitions hold a word, as far as known.
     """
     total: Counter[str] = Counter()
     for words in counts.values():
         total.update(words)
-    if sum(bool(words) for words in counts.values()) <= 1:  # there is nothing to compare with
+    if sum(bool(words) for words in counts.values()) <= 1:  # there is no other partition to compare
         return {
-            part: sorted(((float(count), word) for word, count in words.items()), key=_by_score)
+            part: sorted(((float(count), word) for word, count in words.items()), key=_score_key)
             for part, words in counts.items()
         }
     others = holders or {}
     total = Counter({word: max(count, others.get(word, 0)) for word, count in total.items()})
     everything = total.total()
-    return {part: _score(words, total, everything) for part, words in counts.items()}
+    return {part: _score_partition(words, total, everything) for part, words in counts.items()}
 
 
-def _score(words: Counter[str], total: Counter[str], everything: int) -> Scored:
+def _score_partition(words: Counter[str], total: Counter[str], everything: int) -> Scored:
     own, prior_total = words.total(), PRIOR * everything
     names = list(words)
     count = np.array([words[name] for name in names], np.float64)
     holders = np.array([total[name] for name in names], np.float64)
     prior, rest = PRIOR * holders, holders - count
-    difference = _log_odds(count + prior, own + prior_total) - _log_odds(
+    difference = _compute_log_odds(count + prior, own + prior_total) - _compute_log_odds(
         rest + prior, everything - own + prior_total
     )
     deviation = np.sqrt(1 / (count + prior) + 1 / (rest + prior))
     scores = np.round(difference / deviation * count / holders, 9)
     chosen = np.flatnonzero(scores > 0).tolist()
-    return sorted(((float(scores[at]), names[at]) for at in chosen), key=_by_score)
+    return sorted(((float(scores[at]), names[at]) for at in chosen), key=_score_key)
 
 
-def _by_score(pair: tuple[float, str]) -> tuple[float, str]:
+def _score_key(pair: tuple[float, str]) -> tuple[float, str]:
     """Return a sort key: the highest score first, ties by the alphabet."""
     return -pair[0], pair[1]
 
 
-def _log_odds(counts: NDArray[np.float64], size: float) -> NDArray[np.float64]:
+def _compute_log_odds(counts: NDArray[np.float64], size: float) -> NDArray[np.float64]:
     """Return the log-odds ``(k,)`` of counts ``(k,)`` out of a total."""
     odds: NDArray[np.float64] = np.log(counts / np.maximum(size - counts, 1e-9))
     return odds
@@ -91,9 +91,9 @@ def _log_odds(counts: NDArray[np.float64], size: float) -> NDArray[np.float64]:
 
 @dataclass(slots=True)
 class Labels:
-    """Labels of partitions, in which no new word stands in more than a share of them.
+    """Labels of partitions; no word of a new label is in more than ``SHARED_BY`` of the labels.
 
-    ``fixed`` are labels that stay. ``chosen`` holds the others by partition id.
+    ``fixed`` are labels that stay. ``chosen`` holds the new labels by partition id.
     """
 
     scored: Mapping[int, Scored]
@@ -108,11 +108,11 @@ class Labels:
 
     @property
     def most(self) -> int:
-        """Labels that may share a word."""
+        """The most labels that may share a word."""
         return max(1, math.floor(SHARED_BY * len(self.scored)))
 
     def _assign(self) -> dict[int, tuple[str, ...]]:
-        """Return the labels. The partitions take turns: all best words come before second ones."""
+        """Return the labels; partitions take turns, so each gets a first word before any second."""
         labels: dict[int, list[str]] = {p: [] for p in self.scored if p not in self.fixed}
         turns = sorted((-self.scored[p][0][0], p) for p in labels if self.scored[p])
         for _ in range(LABEL_TERMS):
@@ -125,10 +125,7 @@ class Labels:
         return {part: tuple(words) for part, words in labels.items()}
 
     def others(self, part: int) -> list[tuple[str, ...]]:
-        """Return other labels that a partition may have, best first.
-
-        They consist of its terms. There are at most ``OTHER_LABELS``.
-        """
+        """Return at most ``OTHER_LABELS`` other labels of a partition's terms, best first."""
         own = self.chosen[part]
         weight = {
             word: score
@@ -152,7 +149,7 @@ def list_terms(scored: Sequence[tuple[float, str]]) -> tuple[str, ...]:
 
 
 def pack_counts(counts: Counter[str]) -> bytes:
-    """Return the counts of a partition's words as they are stored."""
+    """Return the counts of a partition's words as bytes to store."""
     text = json.dumps(counts, ensure_ascii=False)
     return pack(text.encode("utf-8", "surrogatepass"))
 

@@ -10,13 +10,13 @@ import numpy as np
 from pgs_neo4j.text.normal_form import normal_form
 from pgs_neo4j.text.terms.spans import LAST_ASCII, IntArray, SplitTexts
 
-# Each begins with plain letters, for which a pattern is searched quickly.
+# Each pattern begins with plain letters, because such a pattern is searched quickly.
 _ADDRESSES = tuple(
     re.compile(start + r"[^\s<>\"')\]]+") for start in ("https?://", "ftp://", r"www\.(?<!\wwww\.)")
 )
 _BEFORE_AT = re.compile(r"[\w.+-]{1,64}\Z")
 _AFTER_AT = re.compile(r"[\w-]+\.\w+")
-# What a text with markup or addresses contains at least.
+# A text with markup or addresses contains at least one of these.
 _MARKS = ("<", "```", "&", "@", "://", "www.")
 _MARK_CODES = [ord(mark) for mark in "<`&@"]
 _TAG = re.compile(r"</?[a-zA-Z!?][^<>]*>")
@@ -33,9 +33,9 @@ _BLOCKS = tuple(
 
 
 def plain_text(text: str) -> str:
-    """Return the text as its keywords are counted: without markup, and in one spelling.
+    """Return a text for counting keywords: without markup, in normal form.
 
-    The same object if nothing has to be changed, which is quick to tell.
+    A quick test returns the same object if nothing has to change.
     """
     if any(mark in text for mark in _MARKS):
         text = without_markup(normal_form(text))
@@ -43,7 +43,10 @@ def plain_text(text: str) -> str:
 
 
 def marked_texts(split: SplitTexts) -> IntArray:
-    """Return all texts ``(k,)`` that may not be plain, and few others."""
+    """Return the numbers ``(k,)`` of texts that may have markup or foreign letters, ascending.
+
+    No such text is missed, and few others are included.
+    """
     codes = split.runs.codes
     marked = codes > LAST_ASCII
     for code in _MARK_CODES:
@@ -61,24 +64,24 @@ def marked_texts(split: SplitTexts) -> IntArray:
 def without_markup(text: str) -> str:
     """Return the text without markup.
 
-    Every step takes time in proportion to the text, and is left out if nothing calls for it.
+    Every step takes time in proportion to the text, and is skipped if no sign calls for it.
     """
     if "```" in text or "<" in text:
         for opening, closing in _BLOCKS:
-            text = _without_blocks(text, opening, closing)
+            text = _remove_blocks(text, opening, closing)
         text = _TAG.sub(" ", text)
     if "&" in text:
         text = html.unescape(text)
     if "://" in text or "www." in text:
         for pattern in _ADDRESSES:
             text = pattern.sub(" ", text)
-    return _without_addresses(text)
+    return _remove_addresses(text)
 
 
-def _without_addresses(text: str) -> str:
+def _remove_addresses(text: str) -> str:
     """Return the text without e-mail addresses.
 
-    Looking at each @ is faster than a pattern that begins at every word.
+    It checks the text around each @, which is faster than a pattern that may begin at any word.
     """
     parts, position = [], 0
     at = text.find("@")
@@ -92,11 +95,8 @@ def _without_addresses(text: str) -> str:
     return " ".join((*parts, text[position:])) if parts else text
 
 
-def _without_blocks(text: str, opening: re.Pattern[str], closing: re.Pattern[str]) -> str:
-    """Return the text without closed blocks.
-
-    An opening that is never closed stays.
-    """
+def _remove_blocks(text: str, opening: re.Pattern[str], closing: re.Pattern[str]) -> str:
+    """Return the text without closed blocks; an opening that is never closed stays."""
     parts, position = [], 0
     while begin := opening.search(text, position):
         end = closing.search(text, begin.end())

@@ -1,9 +1,9 @@
 """An inverted index of texts: for each term, the texts that hold it and how strongly.
 
-A term is the hash of the stem of a word, of a whole identifier, or of a word without its hyphens,
-or of letters of a script without spaces. Function words are left out, and texts are indexed in
-their normal form. A segment is the index of some texts, numbered from 0.
-It is stored as cells, each with the terms of one bucket, so that a question reads few of them.
+A term is a hash. It stands for the stem of a word, of a whole identifier, or of a word without its
+hyphens, or for letters of a script without spaces. Function words are left out, and texts are
+indexed in their normal form. A segment is the index of some texts, numbered from 0. It is stored as
+cells, each with the terms of one bucket, so that a question reads few cells.
 
 The strength of a term in a text is its BM25 weight without the rarity of the term (Robertson and
 Zaragoza, "The Probabilistic Relevance Framework", 2009), as a byte. So a question needs neither
@@ -41,19 +41,20 @@ from pgs_neo4j.text.words import STOP_WORDS, stem
 
 K1, B = 1.2, 0.75  # the customary values for documents
 LONGEST_WORD = 64  # letters; longer runs are data
-CELL = 8_000  # bytes of a cell before compression, on average; a question reads one per term
+CELL = 8_000  # bytes of a cell before compression, on average; a question reads one cell per term
 NO_TERM = 0
-IMPACTS = 1 << 18  # computed at once
-FULL = 255  # impact of a term that a text holds infinitely often
-BATCH = 1 << 20  # characters to split together
+IMPACTS = 1 << 18  # impacts that are computed at once
+FULL = 255  # impact of a term that a text would hold infinitely often
+BATCH = 1 << 20  # most characters that are split together
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TextBatch:
-    """Pieces of texts and their words; ``numbers`` ``(k,)`` are those of the texts.
+    """Pieces of texts and their words.
 
-    ``lengths`` ``(k,)`` are those of the pieces in characters, ``whole`` ``(k,)`` says which are
-    not cut, and ``words`` and ``runs`` are those of ``split``, numbered.
+    ``numbers`` ``(k,)`` are the numbers of the pieces' texts, and ``lengths`` ``(k,)`` the pieces'
+    lengths in characters. ``whole`` ``(k,)`` marks pieces that are a whole text. ``words`` and
+    ``runs`` are the words and runs of ``split``, numbered.
     """
 
     pieces: Sequence[str]
@@ -67,7 +68,7 @@ class TextBatch:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TermCounts:
-    """How often texts hold terms: three arrays ``(k,)``, by term, then by text."""
+    """How often texts hold terms; all arrays are ``(k,)``, in order of term, then text."""
 
     terms: HashArray
     texts: NDArray[np.integer]
@@ -76,7 +77,7 @@ class TermCounts:
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """An index of ``size`` texts as cells; the bucket of a term is its first ``bits`` bits."""
+    """An index of ``size`` texts, as cells by bucket; a term's bucket is its first ``bits`` bits."""
 
     size: int
     bits: int
@@ -84,14 +85,17 @@ class Segment:
 
 
 def count_terms(texts: Sequence[str]) -> TermCounts:
-    """Return the terms of some texts, at most ``2**TEXT_BITS``."""
+    """Return the terms of at most ``2**TEXT_BITS`` texts."""
     split = split_words(texts, apart=True)
     return count_split(split, Vocabulary().number(split.words), texts)
 
 
 def count_split(split: SplitTexts, words: NumberedWords, texts: Sequence[str]) -> TermCounts:
-    """Return the terms of ``texts``, split with ``apart``; ``words`` are numbered."""
-    terms = words.column(_term_hashes)
+    """Return the terms of ``texts``.
+
+    ``split`` are the texts split with ``apart``, and ``words`` its words, numbered.
+    """
+    terms = words.column(_hash_terms)
     telling = terms != NO_TERM
     wholes = split.wholes.at(split.wholes.lengths <= LONGEST_WORD)
     keys = np.concatenate(
@@ -99,7 +103,7 @@ def count_split(split: SplitTexts, words: NumberedWords, texts: Sequence[str]) -
             sort_keys(terms[telling], words.texts[telling]),
             sort_keys(wholes.hasher.hash(wholes.starts, stem_ends(wholes)), wholes.texts),
             sort_keys(hash_words(split.signs), split.signs.texts),
-            _joined_keys(texts),
+            _find_joined_keys(texts),
         ]
     )
     keys.sort()
@@ -120,13 +124,13 @@ def terms_of(text: str) -> list[int]:
 
 
 def count_question(question: str) -> dict[int, int]:
-    """Return the terms of a question, with how often it repeats each."""
+    """Return the terms of a question, and how often each occurs in it."""
     counted = count_terms([question])
     return dict(zip(counted.terms.tolist(), map(int, counted.counts), strict=True))
 
 
 def terms_by_text(texts: Sequence[str]) -> list[list[int]]:
-    """Return the distinct terms of each of some short texts."""
+    """Return the distinct terms of each text, for short texts."""
     found: list[list[int]] = [[] for _ in texts]
     for pieces, places in batches(texts):
         counted = count_terms(pieces)
@@ -136,13 +140,13 @@ def terms_by_text(texts: Sequence[str]) -> list[list[int]]:
 
 
 def terms_of_stems(stems: Sequence[str]) -> list[int]:
-    """Return the terms of some stems; each is one word in lower case."""
+    """Return the term of each stem; a stem is one word in lower case."""
     terms: list[int] = (_hash_stems(stems) >> np.uint64(TEXT_BITS)).tolist()
     return terms
 
 
-def _joined_keys(texts: Sequence[str]) -> HashArray:
-    """Return sort keys ``(m,)`` of the words of texts whose hyphens are taken out."""
+def _find_joined_keys(texts: Sequence[str]) -> HashArray:
+    """Return sort keys ``(m,)`` of the words that hyphens divide in texts, without hyphens."""
     stems: list[str] = []
     places: list[int] = []
     for place, text in enumerate(texts):
@@ -153,7 +157,7 @@ def _joined_keys(texts: Sequence[str]) -> HashArray:
 
 
 def _hash_stems(stems: Sequence[str]) -> HashArray:
-    """Return the hashes ``(m,)`` of some stems."""
+    """Return the hashes ``(m,)`` of stems."""
     codes = np.array([ord(letter) for stem in stems for letter in stem], np.uint32)
     ends = np.cumsum(np.fromiter(map(len, stems), np.int64, len(stems)))
     return WordHasher(codes).hash(ends - np.diff(ends, prepend=0), ends)
@@ -185,28 +189,28 @@ class SegmentBuilder:
 
     @property
     def full(self) -> bool:
-        """Whether enough texts wait to be counted."""
+        """Whether enough texts for a batch wait to be counted."""
         return self._waiting_size >= BATCH
 
     def add(self, texts: Sequence[str]) -> None:
-        """Add texts; an empty one only takes its number."""
+        """Add texts; an empty text only takes its number."""
         texts = [normal_form(text) for text in texts]
         self._waiting += texts
         self._waiting_size += sum(map(len, texts))
         self._lengths += map(len, texts)
 
     def take_waiting(self) -> Iterator[tuple[Sequence[str], IntArray]]:
-        """Yield what waits for :meth:`count`, in batches."""
+        """Yield the texts that wait for :meth:`count` in batches: pieces and their text numbers."""
         first = self.size - len(self._waiting)
         waiting, self._waiting, self._waiting_size = self._waiting, [], 0
         for pieces, places in batches(waiting):
             yield pieces, places + first
 
     def count(self, pieces: Sequence[str], numbers: IntArray) -> TextBatch:
-        """Count the terms of pieces of texts, which takes most of the time.
+        """Count the terms of pieces of texts; this takes most of the time of indexing.
 
-        ``numbers`` ``(k,)`` are those of their texts. Returns the words, so that texts are split
-        only once.
+        ``numbers`` ``(k,)`` are the numbers of the pieces' texts. Returns the split words, so that
+        callers need not split the texts again.
         """
         if self._vocabulary.full:
             self._vocabulary = Vocabulary()
@@ -229,9 +233,9 @@ class SegmentBuilder:
             return Segment(self.size, 0, {})
         whole = self._take_postings()
         terms = whole.terms
-        impacts = self._impacts(whole)
+        impacts = self._compute_impacts(whole)
         width = 2 if self.size <= 1 << 16 else 4
-        bits = _bucket_bits(len(terms) * (width + 1))
+        bits = _choose_bits(len(terms) * (width + 1))
         buckets = (terms >> np.uint64(TERM_BITS - bits)).astype(np.int64)
         edges = np.searchsorted(buckets, np.arange((1 << bits) + 1))
         short = (terms >> np.uint64(unused_bits(bits))).astype(np.uint32)
@@ -243,7 +247,7 @@ class SegmentBuilder:
         return Segment(self.size, bits, cells)
 
     def _take_postings(self) -> TermCounts:
-        """Return all postings, sorted, with the pieces of a text as one; none are left."""
+        """Return all postings, sorted, and forget them; pieces of one text are added up."""
         parts, self._parts = self._parts, []
         terms = np.concatenate([part.terms for part in parts])
         texts = np.concatenate([part.texts for part in parts])
@@ -256,8 +260,8 @@ class SegmentBuilder:
             return TermCounts(terms, texts, counts)
         return TermCounts(terms[first], texts[first], np.add.reduceat(counts, first))
 
-    def _impacts(self, postings: TermCounts) -> NDArray[np.uint8]:
-        """Return the impacts ``(k,)`` of postings; a part at a time, for the memory."""
+    def _compute_impacts(self, postings: TermCounts) -> NDArray[np.uint8]:
+        """Return the impacts ``(k,)`` of postings, computed in parts to save memory."""
         lengths = np.array(self._lengths) / self._typical
         impacts = np.zeros(len(postings.terms), np.uint8)
         for start in range(0, len(impacts), IMPACTS):
@@ -268,37 +272,37 @@ class SegmentBuilder:
         return impacts
 
 
-def _bucket_bits(size: int) -> int:
-    """Return how many bits give buckets of about ``CELL`` bytes."""
+def _choose_bits(size: int) -> int:
+    """Return how many bits divide ``size`` bytes into buckets of about ``CELL`` bytes."""
     return min(max(-(-size // CELL) - 1, 0).bit_length(), TERM_BITS - 32)
 
 
-def _term_hashes(words: WordSpans) -> HashArray:
-    """Return the terms ``(m,)`` of words: hashes of their stems, ``NO_TERM`` for the others.
+def _hash_terms(words: WordSpans) -> HashArray:
+    """Return the terms ``(m,)`` of words: the hashes of their stems.
 
-    Function words, single letters, and data are no terms.
+    Function words, single letters, and data have ``NO_TERM``.
     """
     hashes = words.hasher.hash(words.starts, stem_ends(words))
     telling = (words.lengths >= 2) & (words.lengths <= LONGEST_WORD)
-    telling &= ~np.isin(hash_words(words), _stop_words())
+    telling &= ~np.isin(hash_words(words), _hash_stop_words())
     hashes[~telling] = NO_TERM
     return hashes
 
 
 @cache
-def _stop_words() -> HashArray:
+def _hash_stop_words() -> HashArray:
     return hash_words(split_words(sorted(STOP_WORDS)).words)
 
 
 def batches(texts: Sequence[str]) -> Iterator[tuple[Sequence[str], IntArray]]:
     """Yield pieces of texts and the places ``(k,)`` of their texts, ``BATCH`` characters at a time.
 
-    Only a longer text is cut, at a blank if possible.
+    Only a text longer than a batch is cut, at a blank if possible.
     """
     pieces, places = texts, np.arange(len(texts))
     lengths = np.fromiter(map(len, texts), np.int64, len(texts))
     if lengths.max(initial=0) > BATCH:
-        parts = [list(_pieces(text)) for text in texts]
+        parts = [list(_cut_text(text)) for text in texts]
         pieces, places = list(chain(*parts)), np.repeat(places, list(map(len, parts)))
         lengths = np.fromiter(map(len, pieces), np.int64, len(pieces))
     ends = np.cumsum(lengths)
@@ -316,7 +320,7 @@ def is_cut(text: str) -> bool:
     return len(text) > BATCH
 
 
-def _pieces(text: str) -> Iterator[str]:
+def _cut_text(text: str) -> Iterator[str]:
     start = 0
     while len(text) - start > BATCH:
         blank = text.rfind(" ", start + BATCH // 2, start + BATCH)

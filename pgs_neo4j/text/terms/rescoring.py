@@ -1,14 +1,14 @@
-"""Scores candidates of a search again, by their titles and texts.
+"""Scores the candidates of a search again, by their titles and texts.
 
-An index says which texts hold the stems of a question, and nothing of where. Of the best candidates
-the texts are read, and each is scored by BM25 (Robertson and Zaragoza 2009) once more, with what
-only a text shows: more forms of a word ("organize", "organization"), common words that no index
-holds ("high", "use"), words of the title, and words that stand side by side as in the question.
+An index shows which texts hold the stems of a question, but not where. So the texts of the best
+candidates are read, and each is scored by BM25 (Robertson and Zaragoza 2009) again. Only a text
+shows more forms of a word ("organize", "organization"), common words that no index holds ("high",
+"use"), words of the title, and words side by side as in the question.
 
-What the best candidates say beside the words of the question leads to texts that use other words
-for the same (Rocchio 1971; as a model of relevance, Lavrenko and Croft 2001). These related words
-only add to the scores of candidates, and the less, the more of the question the best text holds: a
-question that is the title of a text has found it.
+Other words in the best candidates lead to texts that use different words for the same thing
+(Rocchio 1971; as a model of relevance, Lavrenko and Croft 2001). These related words only add to
+the scores of candidates. They add less if the best text holds more of the question: a question that
+is the title of a text has already found it.
 """
 
 from __future__ import annotations
@@ -39,32 +39,32 @@ from pgs_neo4j.text.words import GRAMMATICAL_WORDS, STOP_WORDS
 
 FloatArray = NDArray[np.float64]
 TITLE_SHARE = 0.3
-"""Weight of the title as a field of its own, beside 1 for the whole text. Fields that are summed
-with weights below 1 for the short one are customary (Robertson, Zaragoza, and Taylor 2004)."""
+"""Weight of the title as a separate field; the whole text weighs 1. A sum of fields with a weight
+below 1 for the short field is customary (Robertson, Zaragoza, and Taylor 2004)."""
 
 PAIR_SHARE = 0.2
-"""Weight of two words side by side, beside 1 for each of them. In the sequential dependence model,
-it is 0.1 to 0.3 of all (Metzler and Croft 2005)."""
+"""Weight of two words side by side; each single word weighs 1. In the sequential dependence model,
+pairs have 0.1 to 0.3 of the whole weight (Metzler and Croft 2005)."""
 
 BEST_TEXTS, RELATED_WORDS = 10, 20
-"""Texts whose words are related, and how many of these count: customary values (Abdul-Jaleel and
-others 2004)."""
+"""Texts that related words are taken from, and the number of related words: customary values
+(Abdul-Jaleel and others 2004)."""
 
 BEST_PART = 10
-"""Of fewer candidates, one in so many is among the best texts, since the others must tell which
-words are only theirs."""
+"""With few candidates, only one in so many is a best text, since the other candidates must show
+which words are typical of the best."""
 
 RELATED_SHARE = 0.6
-"""Weight of the related words, beside 1 for the words of the question that the best text lacks.
-From 0.4 to 1, it hardly matters."""
+"""Weight of the related words; the words of the question that the best text lacks weigh 1. Any
+value from 0.4 to 1 works about equally well."""
 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
     """A text that may answer a question.
 
-    ``least`` is the score that it has in any case, such as that of words which are not in ``text``
-    because it was cut.
+    ``least`` is its lowest possible score. For example, ``text`` may be cut, and ``least`` is the
+    score of words that it lost.
     """
 
     title: str
@@ -79,10 +79,11 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Tokens:
-    """Words of texts: families, exact terms, texts, and whether each is followed by the next.
+    """Words of texts, in reading order; all arrays are ``(m,)``.
 
-    All are ``(m,)``. Words that only hold a sentence together are left out. ``common`` says which
-    are of no subject.
+    A word has a family, an exact term, and the number of its text. ``common`` marks words without a
+    subject. ``in_row`` marks words that the next word follows directly. Words that only hold a
+    sentence together are left out.
     """
 
     families: HashArray
@@ -96,20 +97,20 @@ ReadTokens = Callable[[Sequence[str]], Tokens]
 
 
 def read_tokens(texts: Sequence[str]) -> Tokens:
-    """Return the words of texts, by text, in reading order."""
+    """Split texts into tokens, text by text, in reading order."""
     split = split_words([with_joined_words(normal_form(text)) for text in texts], apart=True)
     words = split.words
     words = words.at((words.lengths >= 2) & (words.lengths <= LONGEST_WORD))
-    # What follows from a word is computed once for each distinct one.
+    # Everything that depends on the word alone is computed once for each distinct word.
     hashes, first, numbers = np.unique(hash_words(words), return_index=True, return_inverse=True)
-    telling = ~np.isin(hashes, _hashes_of(GRAMMATICAL_WORDS))[numbers]
+    telling = ~np.isin(hashes, _hash_set(GRAMMATICAL_WORDS))[numbers]
     each = words.at(first)
     words, numbers = words.at(telling), numbers[telling]
     stems = stem_ends(each)
     terms = each.hasher.hash(each.starts, stems)[numbers]
     families = each.hasher.hash(each.starts, family_ends(each, stems))[numbers]
-    common = np.isin(hashes, _hashes_of(STOP_WORDS))[numbers]
-    others = _undivided(split)
+    common = np.isin(hashes, _hash_set(STOP_WORDS))[numbers]
+    others = _find_undivided(split)
     more = others.hasher.hash(others.starts, stem_ends(others))
     is_word = np.arange(len(words) + len(others)) < len(words)
     texts_of = np.concatenate([words.texts, others.texts])
@@ -126,13 +127,13 @@ def read_tokens(texts: Sequence[str]) -> Tokens:
     )
 
 
-def _undivided(split: SplitTexts) -> WordSpans:
-    """Return whole identifiers, and letters of scripts without spaces, which are no words."""
+def _find_undivided(split: SplitTexts) -> WordSpans:
+    """Return whole identifiers, and letters of scripts without spaces, which are not words."""
     return split.wholes.at(split.wholes.lengths <= LONGEST_WORD).and_more(split.signs)
 
 
 @cache
-def _hashes_of(words: frozenset[str]) -> HashArray:
+def _hash_set(words: frozenset[str]) -> HashArray:
     return hash_words(split_words(sorted(words)).words)
 
 
@@ -145,13 +146,13 @@ def rescore(
     related: bool = True,
     read: ReadTokens = read_tokens,
 ) -> list[float]:
-    """Return the scores of candidates, in their order; 0 for one without a word of the question.
+    """Return the scores of candidates, in their order.
 
-    ``holders`` says for the terms of the question (:func:`postings.terms_of`) how many of the
-    ``size`` texts have them. Common words, which no index holds, are counted in the candidates, and
-    add to the scores only of texts with other words of the question. A word counts as often as the
-    question repeats it. ``related`` adds what related words of the best texts say.
-    ``read`` reads the words of texts.
+    A candidate without a word of the question scores its ``least``. ``holders`` is how many of the
+    ``size`` texts hold each term of the question (:func:`postings.terms_of`). Common words, which
+    no index holds, are counted in the candidates. They only add to the scores of texts with other
+    words of the question. A word counts as often as the question repeats it. With ``related``,
+    related words of the best texts add to the scores. ``read`` splits texts into words.
     """
     asked = read_tokens([question])
     if not candidates or asked.common.all():
@@ -159,18 +160,18 @@ def rescore(
     bodies = read([one.whole for one in candidates])
     titles = read([one.title for one in candidates])
     families, numbers, times = np.unique(asked.families, return_inverse=True, return_counts=True)
-    in_text = _count(bodies.families, bodies.texts, families, len(candidates))
-    in_title = _count(titles.families, titles.texts, families, len(candidates))
+    in_text = _count_wanted(bodies.families, bodies.texts, families, len(candidates))
+    in_title = _count_wanted(titles.families, titles.texts, families, len(candidates))
     common = np.zeros(len(families), np.bool_)
     common[numbers] = asked.common
     held = _count_holders(asked, bodies, in_text, holders, families, size)
     weights = np.array([rarity(size, count) for count in held.tolist()])
 
-    text_scale = _lengths(bodies, len(candidates))
+    text_scale = _measure_lengths(bodies, len(candidates))
     asked_weights = weights * times
-    scores = _saturated(in_text, text_scale[:, None]) @ asked_weights
-    title_scale = _lengths(titles, len(candidates))
-    scores += TITLE_SHARE * (_saturated(in_title, title_scale[:, None]) @ asked_weights)
+    scores = _saturate(in_text, text_scale[:, None]) @ asked_weights
+    title_scale = _measure_lengths(titles, len(candidates))
+    scores += TITLE_SHARE * (_saturate(in_title, title_scale[:, None]) @ asked_weights)
     scores += PAIR_SHARE * _score_pairs(asked, bodies, families, weights, len(candidates))
     scores[~in_text[:, ~common].any(axis=1)] = 0.0
     scores = np.maximum(scores, np.array([one.least for one in candidates]))
@@ -185,11 +186,12 @@ def rescore(
 def _score_related(
     bodies: Tokens, families: HashArray, lengths: FloatArray, scores: FloatArray
 ) -> FloatArray:
-    """Return what words related to the question add to candidates, up to the best score, ``(c,)``.
+    """Return the gains ``(c,)`` of candidates by words related to the question.
 
-    ``scores`` and ``lengths`` ``(c,)`` are those of the candidates; the former are by the words of
-    the question, ``families``. A related word is in at least two of the best texts, and counts by
-    its weight in them and its rarity among the candidates. Those without a score gain nothing.
+    The largest gain equals the best score. ``scores`` ``(c,)`` are the candidates' scores by the
+    words of the question, ``families``, and ``lengths`` ``(c,)`` their lengths. A related word
+    occurs in at least two of the best texts. It counts by its weight in them and its rarity among
+    the candidates. Candidates without a score gain nothing.
     """
     count = len(scores)
     best = np.argsort(-scores, kind="stable")[: min(BEST_TEXTS, count // BEST_PART)]
@@ -201,9 +203,9 @@ def _score_related(
     words = np.setdiff1d(held[np.isin(texts, best)], families)
     if not len(words):
         return np.zeros(count)
-    counts = _count(held, texts, words, count)
+    counts = _count_wanted(held, texts, words, count)
     rare = np.array([rarity(count, of) for of in np.count_nonzero(counts, axis=0).tolist()])
-    in_texts = _saturated(counts, lengths[:, None])
+    in_texts = _saturate(counts, lengths[:, None])
     trust = (scores[best] / scores.max()) ** 2
     weights = trust @ in_texts[best] * rare
     weights[np.count_nonzero(counts[best], axis=0) < 2] = 0.0
@@ -224,13 +226,13 @@ def _count_holders(
 ) -> FloatArray:
     """Return how many of ``size`` texts hold families of words, ``(f,)``, at least 1.
 
-    The index knows this of exact stems only. The texts that hold another word of the family are as
-    many more as among the candidates, which ``seen`` ``(c, f)`` says of. Common words are in as
-    large a share of all texts as of the candidates.
+    The index only counts exact stems. The counts of families are estimated: the ratio of family to
+    stem is taken from the candidates. ``seen`` ``(c, f)`` is how often these hold each family.
+    Common words are assumed to be in the same share of all texts as of the candidates.
     """
     count = len(seen)
     terms, first = np.unique(asked.terms, return_index=True)
-    exact = np.count_nonzero(_count(bodies.terms, bodies.texts, terms, count), axis=0)
+    exact = np.count_nonzero(_count_wanted(bodies.terms, bodies.texts, terms, count), axis=0)
     of_family = np.count_nonzero(seen, axis=0)
     held = np.ones(len(families))
     for term, at, found in zip(terms.tolist(), first.tolist(), exact.tolist(), strict=True):
@@ -246,12 +248,12 @@ def _count_holders(
 def _score_pairs(
     asked: Tokens, bodies: Tokens, families: HashArray, weights: FloatArray, count: int
 ) -> FloatArray:
-    """Return what pairs of the question that stand side by side add to the texts, ``(count,)``."""
-    wanted = Counter(_pairs(asked, families).tolist())
+    """Return the scores ``(count,)`` that texts get for pairs of words from the question."""
+    wanted = Counter(_number_pairs(asked, families).tolist())
     scores = np.zeros(count)
     if not wanted:
         return scores
-    found = _pairs(bodies, families)
+    found = _number_pairs(bodies, families)
     texts = bodies.texts[:-1][found >= 0]
     found = found[found >= 0]
     for pair, times in wanted.items():
@@ -262,8 +264,8 @@ def _score_pairs(
     return scores
 
 
-def _pairs(tokens: Tokens, families: HashArray) -> IntArray:
-    """Return a number for each token ``(m - 1,)`` and the next one; -1 if one is not asked for."""
+def _number_pairs(tokens: Tokens, families: HashArray) -> IntArray:
+    """Return a number for each token and the next, ``(m - 1,)``; -1 unless both are in families."""
     numbers = np.searchsorted(families, tokens.families)
     known = families[np.minimum(numbers, len(families) - 1)] == tokens.families
     both = known[:-1] & known[1:] & tokens.in_row[:-1]
@@ -271,14 +273,17 @@ def _pairs(tokens: Tokens, families: HashArray) -> IntArray:
     return paired
 
 
-def _saturated(counts: FloatArray, lengths: FloatArray) -> FloatArray:
-    """Return the weights of BM25 without rarity; lengths are relative to the mean."""
+def _saturate(counts: FloatArray, lengths: FloatArray) -> FloatArray:
+    """Return the weights of BM25 without rarity; ``lengths`` are relative to the mean."""
     weights: FloatArray = counts / (counts + K1 * (1 - B + B * lengths))
     return weights
 
 
-def _count(held: HashArray, texts: IntArray, wanted: HashArray, count: int) -> FloatArray:
-    """Return how often texts hold what is wanted, ``(count, w)``; ``wanted`` is ascending."""
+def _count_wanted(held: HashArray, texts: IntArray, wanted: HashArray, count: int) -> FloatArray:
+    """Return how often each text holds each ``wanted`` hash, ``(count, w)``.
+
+    ``wanted`` ``(w,)`` ascends.
+    """
     numbers = np.minimum(np.searchsorted(wanted, held), len(wanted) - 1)
     known = wanted[numbers] == held
     places = texts[known] * len(wanted) + numbers[known]
@@ -286,7 +291,7 @@ def _count(held: HashArray, texts: IntArray, wanted: HashArray, count: int) -> F
     return counts.reshape(count, len(wanted)).astype(np.float64)
 
 
-def _lengths(tokens: Tokens, count: int) -> FloatArray:
+def _measure_lengths(tokens: Tokens, count: int) -> FloatArray:
     """Return the lengths of texts in words, relative to the mean, ``(count,)``."""
     lengths = np.bincount(tokens.texts, minlength=count).astype(np.float64)
     mean = lengths.mean() if len(lengths) else 0.0

@@ -1,8 +1,8 @@
-"""Says which terms of the index a text must hold to match a search.
+"""Decides which terms of the index a text must hold to match a search.
 
-A text that matches (:mod:`pgs_neo4j.text.matching`) holds all words of one form of enough terms,
-each in a stem with the same root. So the index finds too many texts, never too few: it does not
-know whether words stand side by side.
+A text matches (:mod:`pgs_neo4j.text.matching`) if, for enough terms, it holds all words of one of
+the term's forms, each in a stem with the same root. The index does not know whether words stand
+side by side. So it finds too many texts, never too few.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _RANGES = "".join(f"{chr(first)}-{chr(last)}" for first, last in UNSPACED_RANGES
 _UNSPACED = re.compile(f"[{_RANGES}{chr(PLANE)}-\U0010ffff]+")
 
 Word = tuple[int, ...]
-"""The terms of a word's stems; a text with the word holds one of them."""
+"""The terms of a word's possible stems; a text with the word holds one of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class SoughtTerm:
 
     @property
     def index_terms(self) -> Iterable[int]:
-        """All terms of the index that it may need."""
+        """All terms of the index that the search term may need."""
         return (term for form in self.forms for word in form for term in word)
 
 
@@ -44,22 +44,24 @@ def sought_terms(search: SearchTerms) -> tuple[SoughtTerm, ...] | None:
     if any(len(root) > LONGEST_WORD for term in spelled for form in term for root in form):
         return None
     return tuple(
-        SoughtTerm(tuple(tuple(word for root in form for word in _words(root)) for form in term))
+        SoughtTerm(
+            tuple(tuple(word for root in form for word in _find_words(root)) for form in term)
+        )
         for term in spelled
     )
 
 
-def _words(root: str) -> Iterable[Word]:
-    """Yield what a text with a word of this root holds: a stem, or all pairs of letters."""
+def _find_words(root: str) -> Iterable[Word]:
+    """Yield index terms of a word with this root: its stems, or all its pairs of letters."""
     signs = " ".join(_UNSPACED.findall(root))
     if signs:
         yield from ((term,) for term in terms_of(signs))
     else:
-        yield tuple(terms_of_stems(_stems(root)))
+        yield tuple(terms_of_stems(_find_stems(root)))
 
 
-def _stems(root: str) -> list[str]:
-    """Return the stems that have a root; see :func:`pgs_neo4j.text.matching.root`."""
+def _find_stems(root: str) -> list[str]:
+    """Return all stems with this root; see :func:`pgs_neo4j.text.matching.root`."""
     stems = [root]
     if root.isascii() and len(root) >= MIN_STEM:
         stems += [f"{root}i", f"{root}y"]

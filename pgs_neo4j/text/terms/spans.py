@@ -1,7 +1,7 @@
-"""Find the words of many texts at once, with array operations instead of loops.
+"""Finds the words of many texts at once, with array operations instead of loops.
 
-The texts become one array of code points. A table classifies each of them. From that follow the
-boundaries, hashes, and stems of all words. The words are those of
+The texts become one array of code points, and a table classifies each of them. The boundaries,
+hashes, and stems of all words follow from the classes. The words are the same as in
 :func:`pgs_neo4j.text.words.words`, and in addition:
 
 - numbers of any length,
@@ -28,10 +28,10 @@ CodeArray = NDArray[np.uint8] | NDArray[np.uint32]
 IntArray = NDArray[np.int64]
 HashArray = NDArray[np.uint64]
 
-# Kinds of characters. All but OTHER are parts of words; a mark is a part as its letter is.
+# Kinds of characters. All except OTHER are parts of words. A mark has the kind LETTER.
 OTHER, LOWER, UPPER, LETTER, DIGIT, UNSPACED = range(6)
 
-# Scripts without spaces: Thai and Lao, Myanmar, Khmer, and those of East Asia.
+# Scripts without spaces: Thai and Lao, Myanmar, Khmer, and the scripts of East Asia.
 UNSPACED_RANGES = (
     (0x0E00, 0x0EFF),
     (0x1000, 0x109F),
@@ -39,16 +39,16 @@ UNSPACED_RANGES = (
     (0x2E80, 0xA4CF),
     (0xF900, 0xFAFF),
 )
-PLANE = 0x20000  # code points in the table; those above are rare ideographs
+PLANE = 0x20000  # code points in the table; higher code points are rare ideographs
 LAST_ASCII = 127
-CASE = 32  # between a capital of ASCII and its small letter
+CASE = 32  # the distance from an ASCII capital to its small letter
 SEPARATOR = "\n"
 FEWEST_BITS, MORE_BITS = 16, 5  # sizes of the tables of powers: 2**16, 2**21, 2**26, …
 TEXT_BITS = 16  # a sort key is the hash of a word and the number of its text in the batch
 
-# Odd, so that it has an inverse modulo 2**64; the golden ratio, as in Fibonacci hashing.
+# The factor is odd, so it has an inverse modulo 2**64. It is the golden ratio of Fibonacci hashing.
 FACTOR = 0x9E3779B97F4A7C15
-MIXER = np.uint64(0xBF58476D1CE4E5B9)  # of SplitMix64 (Steele et al. 2014)
+MIXER = np.uint64(0xBF58476D1CE4E5B9)  # a constant of SplitMix64 (Steele et al. 2014)
 DERIVED = (
     *("izationally", "izational", "izations", "ization", "ationally", "ational", "ionally"),
     *("ability", "ibility", "abilit", "ibilit", "fulness", "iveness", "ousness"),
@@ -57,17 +57,17 @@ DERIVED = (
     *("ical", "ial", "ant", "ent", "anc", "enc", "abl", "ibl", "ful", "ity", "ive", "ize"),
     *("ism", "ist", "ate", "ics", "ous", "al", "ic", "it", "iv", "iz", "at"),
 )
-"""Endings by which one word is derived from another, longest first; some as stems leave them."""
+"""Endings that derive one word from another, longest first; some are cut as in stems."""
 
 
 class WordHasher:
-    """Hashes spans of ``codes``: a polynomial over the letters, modulo 2**64.
+    """Hashes spans of ``codes`` by a polynomial over the letters, modulo 2**64.
 
     Equal spans have equal hashes in any batch of texts and on any machine.
     """
 
     def __init__(self, codes: CodeArray) -> None:
-        powers, self._inverse = _powers_for(len(codes))
+        powers, self._inverse = _get_powers(len(codes))
         self._sums = np.zeros(len(codes) + 1, np.uint64)
         letters = codes.astype(np.uint64)
         letters += np.uint64(1)
@@ -87,8 +87,9 @@ class WordHasher:
 class WordSpans:
     """Words in a batch of texts.
 
-    Word ``i`` is ``codes[starts[i]:ends[i]]``, in lower case, of text ``texts[i]``. These three are
-    ``(m,)``. ``codes`` ``(c,)`` are the code points of all texts, and ``hasher`` hashes them.
+    Word ``i`` is ``codes[starts[i]:ends[i]]``, in lower case, and belongs to text ``texts[i]``.
+    ``starts``, ``ends``, and ``texts`` are ``(m,)``. ``codes`` ``(c,)`` are the code points of all
+    texts, and ``hasher`` hashes them.
     """
 
     codes: CodeArray
@@ -103,16 +104,16 @@ class WordSpans:
 
     @property
     def lengths(self) -> IntArray:
-        """Letters of each word, ``(m,)``."""
+        """The number of letters of each word, ``(m,)``."""
         return self.ends - self.starts
 
     def at(self, places: IntArray | BoolArray) -> WordSpans:
-        """Return the words at ``places``, indices or a mask ``(m,)``."""
+        """Return the words at ``places``, which are indices or a mask ``(m,)``."""
         starts, ends, texts = self.starts[places], self.ends[places], self.texts[places]
         return WordSpans(self.codes, self.hasher, starts, ends, texts)
 
     def and_more(self, others: WordSpans) -> WordSpans:
-        """Return these words and others of the same texts."""
+        """Return these words followed by other words of the same texts."""
         columns = zip(
             (self.starts, self.ends, self.texts),
             (others.starts, others.ends, others.texts),
@@ -127,12 +128,12 @@ class WordSpans:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SplitTexts:
-    """The words of a batch of texts, function words included.
+    """The words of a batch of texts, including function words.
 
-    ``runs`` are in reading order, as they are written. ``words`` are the same with identifiers
-    divided at their humps, and ``wholes`` are those identifiers. ``signs`` are letters and pairs
-    of letters of scripts without spaces; with ``apart``, no word contains them. ``text_starts``
-    ``(k,)`` is the place of each text's first character.
+    ``runs`` are words as written, in reading order. ``words`` are the same, with identifiers
+    divided at their humps, and ``wholes`` are these identifiers undivided. ``signs`` are letters
+    and pairs of letters of scripts without spaces; with ``apart``, no word contains them.
+    ``text_starts`` ``(k,)`` is the place of each text's first character.
     """
 
     runs: WordSpans
@@ -143,9 +144,9 @@ class SplitTexts:
 
 
 def split_words(texts: Sequence[str], *, apart: bool = False) -> SplitTexts:
-    """Return the words of ``texts``; ``apart`` keeps unspaced scripts out of the words.
+    """Return the words of ``texts``; ``apart`` keeps scripts without spaces out of the words.
 
-    The places of characters are those in the normal form of the texts.
+    Places refer to the texts in normal form, joined.
     """
     texts = [normal_form(text) for text in texts]
     joined = SEPARATOR.join(texts) + SEPARATOR
@@ -163,7 +164,7 @@ def split_words(texts: Sequence[str], *, apart: bool = False) -> SplitTexts:
     hasher = WordHasher(codes)
 
     def spans(starts: IntArray, ends: IntArray) -> WordSpans:
-        return WordSpans(codes, hasher, starts, ends, _text_of(starts, text_ends))
+        return WordSpans(codes, hasher, starts, ends, _find_texts(starts, text_ends))
 
     runs = spans(starts, ends)
     divided = len(humps) > 0
@@ -177,8 +178,8 @@ def split_words(texts: Sequence[str], *, apart: bool = False) -> SplitTexts:
     )
 
 
-def _text_of(starts: IntArray, text_ends: IntArray) -> IntArray:
-    """Return the text ``(m,)`` that holds each of some ascending places."""
+def _find_texts(starts: IntArray, text_ends: IntArray) -> IntArray:
+    """Return the number ``(m,)`` of the text that holds each place; ``starts`` ascend."""
     counts = np.diff(np.searchsorted(starts, text_ends), prepend=0)
     return np.repeat(np.arange(len(text_ends)), counts)
 
@@ -194,7 +195,7 @@ def _find_runs(part: BoolArray) -> tuple[IntArray, IntArray]:
 def _find_humps(kinds: NDArray[np.uint8]) -> IntArray:
     """Return the places ``(h,)`` inside identifiers at which another word begins.
 
-    A capital begins a word after a small letter, and before two of them.
+    A capital begins a word after a small letter, or between a capital and two small letters.
     """
     capitals = np.flatnonzero(kinds == UPPER)
     capitals = capitals[capitals > 0]
@@ -205,14 +206,14 @@ def _find_humps(kinds: NDArray[np.uint8]) -> IntArray:
 
 
 def _find_signs(kinds: NDArray[np.uint8]) -> list[tuple[IntArray, IntArray]]:
-    """Return starts and ends of single letters without spaces, and of pairs of them."""
+    """Return starts and ends of letters of scripts without spaces, then of pairs of them."""
     single = np.flatnonzero(kinds == UNSPACED)
     pairs = single[:-1][np.diff(single) == 1]
     return [(single, single + 1), (pairs, pairs + 2)]
 
 
 def _insert(places: IntArray, more: IntArray) -> IntArray:
-    """Return two sorted lists of places as one."""
+    """Merge two sorted lists of places into one."""
     return np.insert(places, np.searchsorted(places, more), more) if len(more) else places
 
 
@@ -220,13 +221,13 @@ def classify(text: str) -> tuple[CodeArray, NDArray[np.uint8]]:
     """Return lower-case code points and kinds of a text's characters, both ``(c,)``."""
     if text.isascii():
         plain = text.encode("ascii")
-        return np.frombuffer(plain.lower(), np.uint8), _ascii_kinds(plain)
+        return np.frombuffer(plain.lower(), np.uint8), _classify_ascii(plain)
     codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32).copy()
-    # Most characters are ASCII in most texts; a table of bytes is the quickest.
-    kinds = _ascii_kinds(np.minimum(codes, LAST_ASCII).astype(np.uint8).tobytes()).copy()
+    # Most characters are ASCII in most texts, and a table of bytes is fastest for them.
+    kinds = _classify_ascii(np.minimum(codes, LAST_ASCII).astype(np.uint8).tobytes()).copy()
     codes += (kinds == UPPER) * np.uint32(CASE)
     others = np.flatnonzero(codes > LAST_ASCII)
-    kind_of, lower_of = _tables(PLANE)
+    kind_of, lower_of = _make_tables(PLANE)
     wide = codes[others]
     entries = np.minimum(wide, PLANE)
     kinds[others] = kind_of[entries]
@@ -234,22 +235,22 @@ def classify(text: str) -> tuple[CodeArray, NDArray[np.uint8]]:
     return codes, kinds
 
 
-def _ascii_kinds(plain: bytes) -> NDArray[np.uint8]:
+def _classify_ascii(plain: bytes) -> NDArray[np.uint8]:
     """Return the kind of each byte ``(c,)``; bytes are below 128."""
-    return np.frombuffer(plain.translate(_byte_kinds()), np.uint8)
+    return np.frombuffer(plain.translate(_make_byte_kinds()), np.uint8)
 
 
 @cache
-def _byte_kinds() -> bytes:
-    """Return the kinds of the first 256 bytes; only those of ASCII are right."""
-    return _tables(LAST_ASCII + 1)[0][: LAST_ASCII + 1].tobytes().ljust(256, b"\0")
+def _make_byte_kinds() -> bytes:
+    """Return the kinds of all 256 bytes; only the kinds of ASCII are right."""
+    return _make_tables(LAST_ASCII + 1)[0][: LAST_ASCII + 1].tobytes().ljust(256, b"\0")
 
 
 @cache
-def _tables(size: int) -> tuple[NDArray[np.uint8], NDArray[np.uint32]]:
+def _make_tables(size: int) -> tuple[NDArray[np.uint8], NDArray[np.uint32]]:
     """Return kinds and lower cases of the first code points, both ``(size + 1,)``.
 
-    The last entry stands for all code points beyond.
+    The last entry stands for all higher code points.
     """
     kinds = np.zeros(size + 1, np.uint8)
     lower = np.arange(size + 1, dtype=np.uint32)
@@ -272,12 +273,12 @@ def is_digit(codes: CodeArray) -> BoolArray:
     """Return which code points ``(m,)`` are decimal digits."""
     if codes.dtype == np.uint8:
         return (codes >= ord("0")) & (codes <= ord("9"))
-    digits: BoolArray = _tables(PLANE)[0][np.minimum(codes, PLANE)] == DIGIT
+    digits: BoolArray = _make_tables(PLANE)[0][np.minimum(codes, PLANE)] == DIGIT
     return digits
 
 
 def hash_words(words: WordSpans) -> HashArray:
-    """Return the hashes ``(m,)`` of some words."""
+    """Return the hashes ``(m,)`` of words."""
     return words.hasher.hash(words.starts, words.ends)
 
 
@@ -289,7 +290,7 @@ def sort_keys(hashes: HashArray, texts: IntArray) -> HashArray:
 
 
 def run_starts(*ordered: NDArray[np.generic]) -> IntArray:
-    """Return the place of the first of each run of equal rows, ``(r,)``; columns are ``(k,)``."""
+    """Return the first place of each run of equal rows, ``(r,)``; columns are ``(k,)``."""
     if not len(ordered[0]):
         return np.zeros(0, np.int64)
     new = np.zeros(len(ordered[0]), np.bool_)
@@ -299,14 +300,14 @@ def run_starts(*ordered: NDArray[np.generic]) -> IntArray:
     return np.flatnonzero(new)
 
 
-def _powers_for(count: int) -> tuple[HashArray, HashArray]:
-    """Return at least ``count`` powers; few tables serve all counts."""
+def _get_powers(count: int) -> tuple[HashArray, HashArray]:
+    """Return tables of at least ``count`` powers; sizes grow in steps, so few tables are cached."""
     steps = max(0, -(-(count.bit_length() - FEWEST_BITS) // MORE_BITS))
-    return _powers(1 << (FEWEST_BITS + MORE_BITS * steps))
+    return _compute_powers(1 << (FEWEST_BITS + MORE_BITS * steps))
 
 
 @cache
-def _powers(count: int) -> tuple[HashArray, HashArray]:
+def _compute_powers(count: int) -> tuple[HashArray, HashArray]:
     """Return the first powers of the factor and of its inverse, both ``(count,)``."""
     powers = []
     for factor in (FACTOR, pow(FACTOR, -1, 1 << 64)):
@@ -317,10 +318,10 @@ def _powers(count: int) -> tuple[HashArray, HashArray]:
 
 
 def stem_ends(words: WordSpans) -> IntArray:
-    """Return where each word's stem ends, ``(m,)``.
+    """Return the place where each word's stem ends, ``(m,)``.
 
-    The stems are those of :func:`pgs_neo4j.text.words.stem`: only words of the letters a to z have
-    an ending removed.
+    The stems are the same as in :func:`pgs_neo4j.text.words.stem`. Only words of the letters a to z
+    lose an ending.
     """
     codes, starts, ends = words.codes, words.starts, words.ends.copy()
     plain = consist_of(words, (codes >= ord("a")) & (codes <= ord("z")))
@@ -330,7 +331,7 @@ def stem_ends(words: WordSpans) -> IntArray:
         found = np.flatnonzero(open_ & (words.lengths >= least))
         for back, letter in enumerate(reversed(suffix), start=1):
             found = found[codes[words.ends[found] - back] == ord(letter)]
-        if suffix == "s":  # not of "process", "focus", "basis"
+        if suffix == "s":  # the s of "process", "focus", and "basis" stays
             found = found[~np.isin(codes[words.ends[found] - 2], [ord(c) for c in "sui"])]
         ends[found] -= len(suffix)
         open_[found] = False
@@ -344,12 +345,12 @@ def stem_ends(words: WordSpans) -> IntArray:
 
 
 def family_ends(words: WordSpans, ends: IntArray) -> IntArray:
-    """Return where the root ends that words derived from each other have in common, ``(m,)``.
+    """Return the place where each word's root ends, ``(m,)``; derived words share a root.
 
-    ``ends`` ``(m,)`` are those of the stems. "organize", "organization", and "organizational" share
-    a root, which may be no word. Like stems, only words of the letters a to z lose an ending, one
-    of ``DERIVED``, and then a last e, i, or y, and a doubled letter. This follows the second half
-    of Porter's algorithm (1980), and is simpler: an ending is never replaced by another one.
+    ``ends`` ``(m,)`` are the ends of the stems. "organize", "organization", and "organizational"
+    share a root, which need not be a word. Only words of the letters a to z lose an ending: one of
+    ``DERIVED``, then a last e, i, or y, and a doubled letter. This follows the second half of
+    Porter's algorithm (1980), but is simpler: an ending is never replaced by another.
     """
     codes, starts, ends = words.codes, words.starts, ends.copy()
     plain = consist_of(words, (codes >= ord("a")) & (codes <= ord("z")))

@@ -1,6 +1,6 @@
-"""Numbers the distinct words of texts, so that what follows from a word is computed once.
+"""Numbers the distinct words of texts, so that values of a word are computed only once.
 
-A hash table with open addressing finds the numbers of all words of a batch at a time.
+A hash table with open addressing finds the numbers of all words of a batch at once.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from pgs_neo4j.text.terms.spans import (
 )
 
 Compute = Callable[[WordSpans], NDArray[Any]]
-"""Computes a value for each of some words, ``(m,)``, as a vector or rows."""
+"""Computes a value or a row of values for each word, ``(m,)`` or ``(m, d)``."""
 
-# A vocabulary that exceeds one of these is replaced by a new one.
+# A vocabulary that exceeds one of these limits is replaced by a new one.
 MOST_WORDS = 1 << 16
 MOST_LETTERS = 1 << 22
 FEWEST_SLOTS = 1 << 10
@@ -44,7 +44,7 @@ class NumberedWords:
         return NumberedWords(self.vocabulary, self.numbers[chosen], self.texts[chosen])
 
     def column(self, compute: Compute) -> NDArray[Any]:
-        """Return what ``compute`` says of each word, ``(m,)``."""
+        """Return the value that ``compute`` gives each word, ``(m,)``."""
         values: NDArray[Any] = self.vocabulary.column(compute)[self.numbers]
         return values
 
@@ -52,7 +52,7 @@ class NumberedWords:
 class Vocabulary:
     """Distinct words, numbered from 0 in the order in which they come.
 
-    One thread numbers words. Others may read what they need of numbered ones.
+    Only one thread may number words. Other threads may read words that are numbered.
     """
 
     def __init__(self) -> None:
@@ -70,11 +70,11 @@ class Vocabulary:
 
     @property
     def full(self) -> bool:
-        """Whether a new vocabulary should take the place of this one."""
+        """Whether a new vocabulary should replace this one."""
         return self._size > MOST_WORDS or self._letters > MOST_LETTERS
 
     def number(self, words: WordSpans) -> NumberedWords:
-        """Return words with their numbers; words that are new get the next ones."""
+        """Return words with their numbers; new words get the next free numbers."""
         hashes = hash_words(words)
         numbers = self._slots.find(hashes)
         unknown = np.flatnonzero(numbers < 0)
@@ -85,7 +85,10 @@ class Vocabulary:
         return NumberedWords(self, numbers, words.texts)
 
     def column(self, compute: Compute) -> NDArray[Any]:
-        """Return what ``compute`` says of each distinct word, ``(v,)``; it sees a word once."""
+        """Return the value that ``compute`` gives each distinct word, ``(v,)``.
+
+        Each word is computed only once.
+        """
         if compute not in self._columns:
             self._columns[compute] = 1, compute(self.chunks[0])
         done, values = self._columns[compute]
@@ -109,7 +112,7 @@ class Vocabulary:
             self._slots = _Slots(self._hashes, 4 * len(self._hashes))
         else:
             self._slots.add(hashes, self._size)
-        chunk = _copied(words)
+        chunk = _copy_words(words)
         self._firsts.append(self._size)
         self.chunks.append(chunk)
         self._size += len(words)
@@ -117,7 +120,7 @@ class Vocabulary:
 
 
 class _Slots:
-    """A hash table from hashes to their numbers, at most half full."""
+    """A table from hashes to their numbers, at most half full."""
 
     def __init__(self, hashes: HashArray, least: int) -> None:
         bits = max(least - 1, 1).bit_length()
@@ -129,7 +132,7 @@ class _Slots:
         self.add(hashes, 0)
 
     def find(self, hashes: HashArray) -> IntArray:
-        """Return the numbers ``(m,)`` of hashes, -1 for unknown ones."""
+        """Return the numbers ``(m,)`` of hashes; -1 for an unknown hash."""
         slots = (hashes >> self._shift).astype(np.int64)
         numbers = self._numbers[slots].astype(np.int64)
         wrong = np.flatnonzero((self._hashes[slots] != hashes) & (numbers >= 0))
@@ -149,14 +152,14 @@ class _Slots:
             free = np.flatnonzero(self._numbers[slots] < 0)
             self._numbers[slots[free]] = numbers[free]
             self._hashes[slots[free]] = hashes[free]
-            # Of several hashes for one slot, the last got it.
+            # If several hashes want one slot, the last gets it, and the others try the next slot.
             waiting = self._numbers[slots] != numbers
             hashes, numbers = hashes[waiting], numbers[waiting]
             slots = slots[waiting] + 1 & self._last
 
 
-def _copied(words: WordSpans) -> WordSpans:
-    """Return words with codes of their own, with a gap after each."""
+def _copy_words(words: WordSpans) -> WordSpans:
+    """Copy words into a new array of codes, with a gap after each, so batches can be freed."""
     lengths = words.lengths + 1
     ends = np.cumsum(lengths)
     at = np.arange(ends[-1]) + np.repeat(words.starts - (ends - lengths), lengths)
