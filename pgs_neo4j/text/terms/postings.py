@@ -77,7 +77,7 @@ class TermCounts:
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """An index of ``size`` texts, as cells by bucket; a term's bucket is its first ``bits`` bits."""
+    """An index of ``size`` texts as cells; a term's bucket is its first ``bits`` bits."""
 
     size: int
     bits: int
