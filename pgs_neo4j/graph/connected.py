@@ -9,7 +9,7 @@ from pgs_neo4j.graph.csr import BoolArray, Edges, IntArray, dense
 from pgs_neo4j.graph.merge import merge
 
 ROUNDS = 8
-"""Most rounds of taking partitions apart and putting some together again; two are usual."""
+"""Maximum number of rounds that take partitions apart and join some again; two are usual."""
 
 
 def connect(
@@ -32,7 +32,7 @@ def connect(
     pieces = components(edges, parts)
     if int(pieces.max(initial=-1)) == int(parts.max(initial=-1)):
         return parts
-    # A part that was already small, or lies in a small component, cannot get lost by separation.
+    # A part that was already small, or lies in a small component, does not count as lost.
     former = _flag_small(parts, tokens, limits, nodes)
     former |= _flag_small(components(edges, np.zeros_like(parts)), tokens, limits, nodes)
     held = np.zeros(int(parts.max()) + 1, dtype=np.bool_)

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 MOST_PLACED = 2000
-"""Most nodes that forces move. More would take seconds, so they stay on the starting spiral."""
+"""Maximum number of nodes that forces move. More would take seconds, so they stay on the spiral."""
 ROUNDS = 150
 GRAVITY = 0.12
 GOLDEN_ANGLE = math.pi * (3.0 - math.sqrt(5.0))

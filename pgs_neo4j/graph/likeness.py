@@ -23,13 +23,13 @@ from pgs_neo4j.graph.csr import (
 )
 
 LIKEST = 10
-"""Most similar documents to which each document is connected. On pages of Python's manual, any
-number from 8 to 15 works equally well: the partitions read hold as much of the text that a question
-needs. With 5 they hold less."""
+"""Each document is connected to at most this many similar documents. On pages of Python's manual,
+any number from 8 to 15 works equally well: the partitions read hold as much of the text that a
+question needs. With 5 they hold less."""
 MOST_PAIRS = 5_000
 """Documents with which each document is compared, counted once per shared entity. Rare entities
-come first. Large collections are compared by rare entities alone, so time grows with their size
-and not with its square."""
+come first. Large collections are compared by rare entities alone, so time grows with the number of
+documents and not with its square."""
 BLOCK = 500_000
 """Pairs that are compared at once; they take about 50 MB."""
 

@@ -14,7 +14,7 @@ import numpy as np
 from pgs_neo4j.graph.csr import BoolArray, IntArray, first_best, run_starts
 
 HALF = 2
-"""A match shares at least one part in this many of the old or of the new partition. If it shared
+"""A match shares at least one in this many nodes of the old or of the new partition. If it shared
 less than half of both, a name would lose most of its old nodes and stand mostly for new ones."""
 
 

@@ -1,4 +1,4 @@
-"""Divide nodes among bins of limited room, so that edges stay inside.
+"""Divides nodes among bins of limited room, so that edges stay inside.
 
 Several divisions are tried. One is the caller's. The others place whole sub-communities, largest
 first, into the bin with which they share the most weight. The division with the most weight inside
@@ -23,10 +23,10 @@ GRAINS = (1.0, 0.125)
 inside. Small ones fill gaps, where the last large ones would have to be torn."""
 
 UNITS = 10_000
-"""Size of a bin when sub-communities are measured, since their sizes are whole numbers."""
+"""A bin has this many units when sub-communities are measured, since sizes are whole numbers."""
 
 SWEEPS = 12
-"""Most rounds over the nodes that would gain; most divisions settle in five."""
+"""Maximum number of rounds over the nodes that would gain; most divisions settle in five."""
 
 
 def fill_bins(edges: Edges, size: IntArray, room: IntArray, start: IntArray) -> IntArray:

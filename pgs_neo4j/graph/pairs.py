@@ -9,15 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 LEAST_SKELETON = 0.45
-"""Least cosine of two skeletons; the published default of Isomorphic."""
+"""Minimum cosine of two skeletons; the published default of Isomorphic."""
 LEAST_DELTA = 0.08
-"""Least difference between the cosines of the skeletons and of the texts; the same default."""
+"""Minimum difference between the cosines of the skeletons and of the texts; the same default."""
 PARTNERS = 10
 """Pairs kept for each node: the pairs with the largest difference."""
 COMMONPLACE = 0.05
 """A skeleton that matches this share of all nodes is commonplace: its matches mean nothing."""
 LEAST_COMMON = 8
-"""Fewest matches of a commonplace skeleton, so that a small graph can have analogies."""
+"""Minimum number of matches of a commonplace skeleton, so that a small graph can have analogies."""
 BLOCK = 1024
 
 

@@ -1,4 +1,4 @@
-"""Refine partitions by moves that gain modularity and keep the limits.
+"""Refines partitions by moves that gain modularity and keep the limits.
 
 A limit cuts communities where modularity would not, and merging places only whole communities. So
 some nodes share more weight with a neighboring partition than with their own. They move first. If

@@ -45,8 +45,8 @@ def scale(scores: Mapping[T, float]) -> dict[T, float]:
     """Return scores scaled to 0 to 1, the best at 1. Equal scores become 1.
 
     Zero lies one mean step below the worst score, so the worst of ``n`` scores becomes ``1 / n``.
-    If the worst score became 0, the second of two hits would count for nothing, even if it is as
-    good as the first.
+    If the worst score became 0, the second of two hits would count for nothing, even if it is
+    nearly as good as the first.
     """
     if not scores:
         return {}

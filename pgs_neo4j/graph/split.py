@@ -1,6 +1,6 @@
-"""Divide every community that is over the limits until each part fits.
+"""Divides every community that is over the limits until each part fits.
 
-Where re-clustering finds no structure, groups are halved, many at once. The nodes of each group are
+If re-clustering finds no structure, groups are halved, many at once. The nodes of each group are
 ordered by smoothing a fixed pseudo-random vector with the lazy random walk of the group. This
 leaves the slow modes of the walk (an approximate Fiedler vector). The cut is the place in that
 order with the best ratio cut (Hagen and Kahng 1992), within the middle half of the load. The
@@ -137,7 +137,7 @@ def halve(edges: Edges, group: IntArray, load: FloatArray) -> BoolArray:
 
 
 def _smooth_start(table: Rows, group: IntArray) -> FloatArray:
-    """Return the start vector ``(n,)`` after ``STEPS`` steps; 0 without edges."""
+    """Return the start vector ``(n,)`` after ``STEPS`` steps; a node without edges has 0."""
     n = group.size
     linked = np.flatnonzero(table.degree > 0)
     value = (mixed(np.arange(n), 0) >> np.uint64(11)).astype(np.float64) / 2.0**53 - 0.5

@@ -1,4 +1,4 @@
-"""Group the sentences of a document into chunks, by their sizes in bytes.
+"""Groups the sentences of a document into chunks, by their sizes in bytes.
 
 There are three ways. The first fills one chunk after another. The second divides the document at
 the sentence ends with the lowest ranks. A rank depends only on the sentences around it, so an edit

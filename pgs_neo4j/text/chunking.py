@@ -1,4 +1,4 @@
-"""Divide documents into chunks: stretches of text with headings, pages, and context.
+"""Divides documents into chunks: stretches of text with headings, pages, and context.
 
 Chunks end where sentences end, and most stay the same when a document is edited. ``ChunkRules`` set
 how large they are, and where they may end.
@@ -38,10 +38,10 @@ MOST_SENTENCES = 1_000_000
 made."""
 
 MOST_LABELS = 1_000
-"""Most labels of a record that all of its chunks carry; tables rarely have more columns."""
+"""All chunks of a record carry its labels if there are at most this many; few tables have more."""
 
 LEAST_LETTERS = 20
-"""Least average length of sentences, in characters, in a document with more than
+"""Minimum average length of sentences, in characters, in a document with more than
 ``MOST_SENTENCES``."""
 
 _MARKS = re.compile(r"^[\s#]+|[\s#]+$")

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 TOP, DEEPEST = 3, 6
 """Levels of the highest and the lowest heading of a model."""
 LONGEST_TITLE = 80
-"""Most characters of a line that may still become a title."""
+"""Maximum number of characters of a line that may still become a title."""
 
 # Marks of quotations and entries of lists, in any depth.
 _INSIDE = r"(?:[ \t]*(?:>|(?:[-*+•]|\d{1,9}[.)])(?=[ \t])))*[ \t]*"

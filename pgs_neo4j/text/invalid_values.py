@@ -14,7 +14,7 @@ from types import MappingProxyType
 from typing import Any
 
 SHOWN = 60  # characters of a name in messages; it came from outside
-LISTED = 15  # most names that a message lists if no name is similar
+LISTED = 15  # maximum number of names that a message lists if no name is similar
 _QUOTED = re.compile(r"'([^']*)'")  # the values in a message of pydantic
 _LIST = "must be a list"
 _TABLE = "must have named values, as an object in JSON or a table in TOML"

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pgs_neo4j.text.words import STOP_WORDS, phrases, words
 
 MOST = 10
-"""Most keywords of each kind; the published default of the FalkorDB GraphRAG SDK."""
+"""Maximum number of keywords of each kind; the published default of the FalkorDB GraphRAG SDK."""
 
 _QUOTED = re.compile(r"“([^“”]{2,80})”|„([^„“”]{2,80})[“”]|«([^«»]{2,80})»|\"([^\"]{2,80})\"")
 # Words with a capital or a digit, joined by blanks; small words may link them.

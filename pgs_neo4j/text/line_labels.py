@@ -10,7 +10,7 @@ from pgs_neo4j.model.documents import Chunk
 
 AFTER = ": "
 MOST_TRIED = 8
-"""Most colons of a line that are tried as the end of its label; column names have hardly any."""
+"""Maximum number of colons that are tried as the end of a label; column names rarely have one."""
 
 
 def find_label(line: str, labels: Set[str]) -> int:

@@ -25,7 +25,7 @@ from pgs_neo4j.text.name_forms import (
 
 SHORTEST_ACRONYM, LONGEST_ACRONYM = 4, 8
 SHORTEST_OF_BODIES = 3
-"""Least letters of an organization's acronym. For other names, three letters are too ambiguous."""
+"""Minimum letters of an organization's acronym. For other names, three letters are ambiguous."""
 
 BLOCKS = 5
 """Number of blocks of a name; each place holds another kind of block."""
@@ -38,10 +38,10 @@ _RISKY_PREFIXES = frozenset(("RE", "UN", "CO", "DE"))
 """A hyphen after these prefixes may make another word: re-cover is not recover."""
 
 LEAST_LETTERS = 5
-"""Least letters of a word that may have a wrong letter."""
+"""Minimum number of letters of a word that may have a wrong letter."""
 
 SWAPPED_LETTERS, DOUBLED_LETTERS, LONG_LETTERS = 8, 7, 11
-"""Least letters of a word with swapped letters, a doubled letter, or a missing letter."""
+"""Minimum letters of a word with swapped letters, a doubled letter, or a missing letter."""
 
 PERSON_SWAPPED, PERSON_DOUBLED = 5, 9
 """The same limits in names of persons: Paterson is not Patterson."""
@@ -83,7 +83,7 @@ class PresentName:
 
     @property
     def named(self) -> tuple[str, str]:
-        """Its key and type."""
+        """The key and the type of the name."""
         return self.key, self.type
 
     @property
@@ -95,7 +95,7 @@ class PresentName:
 
     @property
     def form(self) -> NameForm:
-        """Its words and letters."""
+        """The words and letters of the name."""
         return name_form(self.key, self.type)
 
     @property

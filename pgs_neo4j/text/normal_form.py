@@ -41,7 +41,7 @@ _GROUP_BLANK = re.compile(r"[\u00a0\u2009\u202f](?<=\d.)(?=\d{3}(?!\d))")
 _GROUP_COMMA = re.compile(r",(?<=\d,)(?<!\d{4},)(?=\d{3}(?!\d))")
 # Categories of settled signs: if NFKC keeps such a sign, its neighbors cannot change it.
 _SETTLED = frozenset(("Lu", "Ll", "Nd", "Pd", "Ps", "Pe", "Pi", "Pf", "Po", "Sm", "Sc", "So"))
-_NEAR = 64  # most settled signs between two others that are not worth a cut
+_NEAR = 64  # maximum number of settled signs between two others that are not worth a cut
 _LETTERS = 0x20000  # code points that may be letters with a case, or marks
 _TAGS = range(0xE0000, 0xE1000)
 # Turkish i with and without a dot count as one letter, because most texts confuse their capitals. A
@@ -75,7 +75,7 @@ _UNSEGMENTED = re.compile(
 _HYPHEN = re.compile(r"[-\u2010\u2011](?<=\w.)(?:[ \t]*\r?\n[ \t]*)?(?=\w)")
 _HYPHENATED = re.compile(r"[^\W\d_]{1,40}\Z")
 _PART = re.compile(r"[^\W\d_]{1,40}")
-_MOST_PARTS = 4  # most parts of a word with hyphens; a longer chain is a phrase
+_MOST_PARTS = 4  # maximum number of parts of a word with hyphens; a longer chain is a phrase
 
 
 def normal_form(text: str) -> str:
@@ -116,7 +116,7 @@ def joined_words(text: str) -> list[str]:
 
 
 def with_joined_words(text: str) -> str:
-    """Return a text in normal form, followed by the words that its hyphens divide, joined."""
+    """Return a text in normal form with one more line: its hyphenated words without hyphens."""
     more = joined_words(text)
     return f"{text}\n{' '.join(more)}" if more else text
 
@@ -133,10 +133,10 @@ def dropped_signs() -> tuple[str, ...]:
 
 
 def alike_signs(words: Iterable[str]) -> list[list[str]]:
-    """Return pairs of a sign and the letters it stands for, lower case, for letters in ``words``.
+    """Return pairs of a sign and the letters it stands for, if ``words`` have such letters.
 
-    Unicode folds these signs differently. A database that folds a text by Unicode must also
-    replace them.
+    All are in lower case. Unicode folds these signs differently, so a database that folds a text by
+    Unicode must also replace them.
     """
     letters = {letter for word in words for letter in word}
     pairs = [[sign, form] for sign, form in _find_alike() if letters.intersection(form)]
@@ -245,7 +245,7 @@ def _lone_mark_pattern() -> re.Pattern[str]:
 def _find_changes() -> dict[int, str]:
     """Return the replacements of signs, by code point; a dropped sign has an empty one.
 
-    After them, ``str.lower`` maps each letter to one letter, and gives the same as case folding.
+    After these replacements, ``str.lower`` maps each letter to one letter.
     """
     letters = "".join(map(chr, range(_LETTERS)))
     changes = {

@@ -20,7 +20,7 @@ from dataclasses import dataclass, field, replace
 
 from pgs_neo4j.text.citations import Cited, pieces
 
-COLUMNS = 40  # most columns of a table; wider tables are text
+COLUMNS = 40  # maximum number of columns of a table; wider tables are text
 DEPTH = 5  # deepest level of lists in lists; deeper entries stay on this level
 _HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(\S.*)")
 _RULE = re.compile(r" {0,3}(?:(?:-[ \t]*){3,}|(?:\*[ \t]*){3,}|(?:_[ \t]*){3,})")

@@ -54,7 +54,7 @@ class Corpus:
 
     @classmethod
     def of(cls, documents: Iterable[Iterable[str]]) -> Corpus:
-        """Count every stem once per document."""
+        """Count in how many documents each stem occurs."""
         frequency: Counter[str] = Counter()
         size = 0
         for document in documents:

@@ -20,14 +20,14 @@ LineKind = Literal["blank", "prose", "opener", "heading", "row", "code", "rule"]
 """``opener`` is prose that begins a list item, a field, or a quotation."""
 
 CODE_BLOCK = 800
-"""Most characters of code in one sentence; a blank line also ends it."""
+"""Maximum number of characters of code in one sentence; a blank line also ends it."""
 
 _UNDERLINES = {"=": 1, "-": 2, "~": 3, "^": 4, '"': 4, "'": 4, "*": 1, "+": 3, "#": 1}
 _GRID = ("+-", "+=")  # beginnings of the line between rows of a grid, which may have several lines
 
 LONGEST_HEADING = 100
 LOOK = 2000  # first characters of a line, which decide its kind
-TABS = 2  # least tabs of a line that is a row of a table
+TABS = 2  # minimum number of tabs of a line that is a row of a table
 HEADING = re.compile(r"\s*(#{1,6})\s")
 _BULLET = re.compile(r"(?:[-*+•]|\d{1,3}[.)]|>)\s")
 _FIELD = re.compile(r"[@:]\w+[^:]{0,60}:\s*")
@@ -43,7 +43,7 @@ _FEEDS = re.compile(r"\n+")
 _FENCES = ("```", "~~~")
 
 LONGEST = 1200
-"""Most characters of a sentence. Anything longer is a table, a dump, or data, and is cut."""
+"""Maximum characters of a sentence. Anything longer is a table, a dump, or data, and is cut."""
 
 _CLOSING = "\"'\u2019\u201d»)\\]*_`"
 _OPENING = "\"'\u201c\u2018«(\\[*_`¿¡"
@@ -65,7 +65,7 @@ _ABBREVIATION = re.compile(
 )
 _MARKER = re.compile(r"\s{0,80}\d{1,3}[.)]\s")  # the mark of a numbered item
 _BREAKS = (re.compile(r"\n(?=\S)"), re.compile(r"\s(?=\S)"))
-_TRIED = 128  # most places that are compared for a cut
+_TRIED = 128  # maximum number of places that are compared for a cut
 _AHEAD = 16  # characters after a place that decide whether a cut is made there
 
 _Start = tuple[int, SentenceKind, bool, int]

@@ -236,7 +236,7 @@ def _find_thinking_end(text: str, begun: re.Match[str], missing: set[re.Pattern[
 
 
 def _may_begin_with_thinking(text: str) -> bool:
-    """Return whether it takes more of a reply to know whether it begins with thinking."""
+    """Return whether a reply may begin with thinking, but more of it is needed to decide."""
     begun = text.lstrip().lower()
     return any(words != begun and words.startswith(begun) for words in _FIRST_WORDS)
 

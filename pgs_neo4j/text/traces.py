@@ -25,8 +25,8 @@ RUN = 6
 SHORTEST = 3
 """Words of the shortest sentence that is looked for."""
 TELLING = {RUN: 3}
-"""Least words of a run that are not stop words, by the size of the run. Other runs occur in any
-text."""
+"""Minimum number of words that are not stop words, by the size of a run. Runs with fewer occur in
+any text."""
 TELLING_SHORT = 2
 MOST_PHRASES = 200
 

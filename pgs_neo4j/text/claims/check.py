@@ -39,7 +39,7 @@ from pgs_neo4j.text.normal_form import (
 from pgs_neo4j.text.words import STOP_WORDS
 
 BESIDE = 25  # characters around a number in which a word says how it was computed
-NEAR = 12  # most characters between two counts of the same things
+NEAR = 12  # maximum number of characters between two counts of the same things
 SMALL = 12  # largest count in words that may count the items of the sentence's own list
 MOST_NUMBERS = 12  # sums are tried of at most this many numbers of one kind in the cited texts
 MOST_REASONS = 3
@@ -109,7 +109,7 @@ _QUOTED = re.compile(
     r"|(?<![\w\"])\"([^\"]{1,1000})\"(?![\w\"])"
 )
 _GAP = re.compile(r"\[?(?:\.\.\.|…)\]?|\[[^\[\]]{0,40}\]")
-_LEAST_QUOTED = 12, 3  # least characters and words of a quotation; shorter ones may be terms
+_LEAST_QUOTED = 12, 3  # minimum characters and words of a quotation; shorter ones may be terms
 _NUMBERED = re.compile(r"([^\W\d_]*[A-Z][^\W\d_]+)[ -]\Z")  # a name before its number
 _DECORATION = re.compile(r"[*_`]|\A\W*[-•+]\s+")
 
@@ -118,8 +118,8 @@ _DECORATION = re.compile(r"[*_`]|\A\W*[-•+]\s+")
 class Known:
     """Facts that a sentence may state without a source: the question, and counts of the run.
 
-    ``names`` holds names such as those of partitions. ``partitions`` and ``nodes`` are numbers of
-    partitions and nodes that the run counted.
+    ``names`` holds names such as the names of partitions. ``partitions`` and ``nodes`` are numbers
+    of partitions and nodes that the run counted.
     """
 
     question: Material = field(default_factory=lambda: Material(""))

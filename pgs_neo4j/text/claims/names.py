@@ -44,7 +44,7 @@ _COMMON = frozenset(_COMMON_WORDS.split()) | MONTH_NAMES
 _IDENTIFIER = re.compile(
     r"(?<![\w-])(?=[^\W_]*[A-Z])[^\W_]{1,24}-\d+[^\W_]*(?:\.\d+)*|(?<![\w.,])\d+(?:\.\d+){2,}(?![\w,])"
 )
-_COUNTED = re.compile(r"\d\s?\Z")  # before the sign of a unit
+_COUNTED = re.compile(r"\d\s?\Z")  # a digit right before the sign of a unit
 _CODE = re.compile(r"`([^`\n]+)`")
 LABEL = re.compile(
     r"\A\s*(?:[-*•+]\s+|\d{1,3}[.)]\s+)?(?:\*\*[^*\n]{1,60}\*\*:?|[^\s:][^:\n]{0,40}:(?=\s))"

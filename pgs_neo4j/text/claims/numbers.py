@@ -19,7 +19,7 @@ from pgs_neo4j.text.claims.amounts import CLOCK, RATIO, TIMES, Amount, find_amou
 Readings = tuple[tuple[Decimal, Decimal], ...]
 """Ways to read a number, each with the step of its last digit."""
 
-LONGEST = 40  # most characters of a number; a longer run is data
+LONGEST = 40  # maximum number of characters of a number; a longer run is data
 PERCENT = "%"
 BEFORE = 20  # characters before a number in which a word may hedge it, such as "about"
 BESIDE = 60  # characters around a number in which a word may say that something fell
@@ -129,7 +129,7 @@ _WHEN = re.compile(
     re.IGNORECASE,
 )
 _YEAR = re.compile(r"[12]\d{3}")
-_NAMED = re.compile(r"(?<![^\W_])(?=[^\W_]*[A-Z])[^\W_]+-\Z")  # before the number of a name
+_NAMED = re.compile(r"(?<![^\W_])(?=[^\W_]*[A-Z])[^\W_]+-\Z")  # a name before its number: COVID-19
 _CURRENCY = re.compile(
     rf"{_BLANK}(dollars?|usd|euros?|eur|pounds?|gbp|yen|jpy|[$€£¥])(?!\w)", re.IGNORECASE
 )

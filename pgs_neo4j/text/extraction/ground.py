@@ -33,7 +33,7 @@ from pgs_neo4j.text.extraction.schema import OTHER, relation_name
 from pgs_neo4j.text.sentences import split_sentences
 
 MOST_SPANS = 200
-"""Most places of an entity in a chunk."""
+"""Maximum number of places of an entity in a chunk."""
 
 RELATED = "RELATED"
 _NUMBER = re.compile(r"\d+(?:[.,\u066b\u066c]\d+)*")
@@ -65,8 +65,8 @@ class _Ground:
 
     chunk: Chunk
     folded: FoldedText
-    starts: list[int]  # of the sentences, in the text
-    ranges: list[tuple[int, int]]  # of the sentences, in the folded text
+    starts: list[int]  # places where the sentences begin, in the text
+    ranges: list[tuple[int, int]]  # places of the sentences in the folded text
     entities: dict[tuple[str, str], GroundedEntity] = field(default_factory=dict)
     dropped: Counter[str] = field(default_factory=Counter)
     roots: frozenset[str] | None = None

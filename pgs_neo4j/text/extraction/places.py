@@ -23,7 +23,7 @@ from pgs_neo4j.text.matching import UNSPACED, root
 from pgs_neo4j.text.words import words
 
 LEAST_FUZZY = 7
-"""Least letters of a word that may have a typing error: one letter more, less, or different."""
+"""Minimum letters of a word that may have a typing error: one letter more, less, or different."""
 
 _DASHES = dict.fromkeys(map(ord, "\u2010\u2011\u2012\u2013\u2014\u2212"), "-")
 _QUOTES = dict.fromkeys(map(ord, "\u2018\u2019\u02bc\u0060\u00b4"), "'")

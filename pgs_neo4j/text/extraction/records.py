@@ -37,7 +37,7 @@ LONGEST_DESCRIPTION = 2000
 LONGEST_TYPE = 80
 MOST_KEYWORDS = 8
 MOST_NUMBERS = 200
-"""Most sentences of a record, and of a range in it."""
+"""Maximum number of sentences of a record, and of a range in it."""
 
 _ONE = r"(?:(?:sentences?|sent|s)\.?\s?|#)?\d{1,6}"
 _BETWEEN = r"(?:\s?(?:,|;|-|\u2013|\u2014|&|and|to)\s?|\s)"

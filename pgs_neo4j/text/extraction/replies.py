@@ -28,10 +28,10 @@ from pgs_neo4j.text.extraction.records import (
 from pgs_neo4j.text.thinking import strip_thinking
 
 MOST_RECORDS = 1000
-"""Most records of a reply; only a model that repeats itself writes more."""
+"""Maximum number of records of a reply; only a model that repeats itself writes more."""
 
 LONGEST_LINE, LONGEST_FIELD = 20_000, 2_000
-"""Most characters read of a line, and most at its end that are searched for numbers."""
+"""Maximum number of characters read of a line, and of its end that is searched for numbers."""
 
 MOST_FAILURES = 40
 """Braces that do not begin a valid object; after so many, the rest of a reply is not read."""

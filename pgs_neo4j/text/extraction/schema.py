@@ -36,7 +36,7 @@ OTHER = "Concept"
 
 LONGEST_LABEL = 60
 MOST_TYPES = 64
-"""Most types of a schema, and most types of a graph that become labels."""
+"""Maximum number of types in a schema, and of types in a graph that become labels."""
 
 _SYNONYMS = {
     **dict.fromkeys(("org", "company", "institution", "corporation", "agency"), "Organization"),
@@ -100,12 +100,12 @@ class EntitySchema:
         return other.types.items() <= self.types.items() and (freely or narrower)
 
     def type_named(self, name: str) -> str | None:
-        """Return the schema's type for a name in a reply, or None if it has no such one."""
+        """Return the type in the schema that a reply's name stands for, or None without a match."""
         wanted, own = _strip_name(name), self._bare_types
         return own.get(wanted) or own.get(_strip_name(_SYNONYMS.get(wanted, "")))
 
     def relation_named(self, name: str) -> str | None:
-        """Return the schema's relation for a name in a reply, or None if it has no such one."""
+        """Return the relation in the schema that a reply's name stands for, or None."""
         return self._bare_relations.get(_strip_name(name))
 
     @cached_property

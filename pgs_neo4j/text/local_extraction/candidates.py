@@ -30,7 +30,7 @@ from pgs_neo4j.text.local_extraction.tokens import (
 )
 
 LONGEST_PHRASE, LONGEST_NAME = 4, 8
-"""Most words of a phrase, and of a row of words with capitals."""
+"""Maximum number of words of a phrase, and of a row of words with capitals."""
 
 HEADING, CODE, PROPER, NESTED, PART, NOUN, MARKED = (1 << bit for bit in range(7))
 """Flags of a place. ``NOUN`` means that a determiner or preposition stands before it."""

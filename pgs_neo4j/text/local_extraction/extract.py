@@ -22,27 +22,27 @@ from pgs_neo4j.text.local_extraction.ranks import best_terms, specificity
 from pgs_neo4j.text.local_extraction.tokens import MONTHS, TOKEN, WORD, key_of, word_of
 
 MOST_TERMS = 80
-"""Most terms of a chunk."""
+"""Maximum number of terms of a chunk."""
 
 MOST_PAIRS = 60
-"""Most pairs of terms of a chunk that share sentences; the strongest pairs stay."""
+"""Maximum number of pairs of terms of a chunk that share sentences; the strongest pairs stay."""
 
 SHARED = 2
-"""Least sentences that a pair of terms must share."""
+"""Minimum number of sentences that a pair of terms must share."""
 
 PER_SENTENCE = 12
-"""Most terms of a sentence that are paired; the best terms stay. Only rows of data have more."""
+"""Maximum number of terms that are paired in a sentence; the best stay. Rows of data have more."""
 
 MOST_STATED = 40
-"""Most links of a chunk; only lists of links have more."""
+"""Maximum number of links of a chunk; only lists of links have more."""
 
 MOST_SENTENCES = 24
-"""Most sentences that are cited for a term; the first sentences stay."""
+"""Maximum number of sentences that are cited for a term; the first sentences stay."""
 
 LONGEST_DESCRIPTION = 300
 LONGEST_TITLE = 80
 LONGEST_SUBJECT = 5
-"""Most words of a term that a sentence defines."""
+"""Maximum number of words of a term that a sentence defines."""
 
 OCCURS_WITH = "occurs with"
 IS_A, PART_OF, LINKS_TO = "is a", "part of", "links to"

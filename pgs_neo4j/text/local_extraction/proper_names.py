@@ -21,7 +21,7 @@ from pgs_neo4j.text.local_extraction.tokens import (
 )
 
 MOST_TERMS, MOST_MISSED = 80, 30
-"""Most terms of a chunk that are checked, and most missed names that are returned."""
+"""Maximum number of terms of a chunk that are checked, and of missed names that are returned."""
 
 _PLAIN = re.compile(r"\w[a-z ,;:\n'-]*[.!?]?\s*")
 """A sentence with no capital except its first letter, and no digit or sign, like most sentences."""

@@ -25,10 +25,10 @@ NESTED, COVERED_NAME, COVERED_WORD = 1.5, 2.2, 0.2
 COMMON_WORD, COMMON_HEAD, IDLE, PART = 0.6, 0.3, 0.4, 0.5
 TELLING = 0.2
 LONGEST_SINGLE = 3
-"""Most words of a phrase that occurs once, after a determiner or preposition."""
+"""Maximum number of words of a phrase that occurs once, after a determiner or preposition."""
 
 LEAST = 0.05
-"""Least rank of a word, so that any word may be a term if there is room."""
+"""Minimum rank of a word, so that any word may be a term if there is room."""
 
 SPECIFIC_WORD, SPECIFIC_COMMON = 0.5, 0.25
 """Weight in a pair of a single word, and of an everyday English word; names and phrases weigh 1.

@@ -1,9 +1,9 @@
 """Cells of the text index: the compressed postings of the terms of one bucket.
 
-A cell begins with a version and the width of its gaps in bytes. Compressed after these are: the
-number of terms, the terms in ascending order, their numbers of postings, the gaps between the texts
-that hold each term, and the impacts. The bytes of the gaps are stored in planes, lowest first,
-because most of the high bytes are zero and compress well.
+A cell begins with a version and the width of its gaps in bytes. The rest is compressed: the number
+of terms, the terms in ascending order, their numbers of postings, the gaps between the texts that
+hold each term, and the impacts. The bytes of the gaps are stored in planes, lowest first, because
+most of the high bytes are zero and compress well.
 
 A few kilobytes can unpack to gigabytes, and another program may have changed the stored data. So
 nothing is unpacked that this package would not have packed.
@@ -23,10 +23,10 @@ from pgs_neo4j.text.terms.spans import TEXT_BITS, IntArray, run_starts
 
 TERM_BITS = 64 - TEXT_BITS
 _VERSION = 1
-WIDEST = 8  # most bytes of a gap
+WIDEST = 8  # maximum number of bytes of a gap
 MOST_BYTES = 256 * 1024 * 1024
-"""Most bytes that are unpacked at once. It is more than the postings of a bucket or the words of a
-partition ever take, and too little to make a server fail."""
+"""Maximum number of bytes that are unpacked at once. It is more than the postings of a bucket or
+the words of a partition ever take, and too little to make a server fail."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -138,7 +138,7 @@ def pack(plain: bytes) -> bytes:
 
 
 def unpack(data: object, most: int | None = None) -> bytes:
-    """Return packed bytes, unpacked.
+    """Return the plain bytes of packed data.
 
     Raises StoredDataError for data that ``pack`` did not make, or with more than ``most`` bytes
     (``MOST_BYTES`` by default).

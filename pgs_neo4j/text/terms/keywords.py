@@ -43,8 +43,8 @@ KEEP = 200
 """Words kept of a finished partition, so that enough are left without the shared words."""
 
 SPELLED = 400
-"""Most frequent words of a partition whose spelling is kept in each batch of texts. A word that is
-in none of these batches is hardly ever among the best of the whole partition."""
+"""Number of a partition's most frequent words whose spelling is kept in each batch of texts. A word
+that is never among them is hardly ever among the best of the whole partition."""
 
 SHORTEST, LONGEST = 3, 40
 """Limits of a keyword, in letters and digits."""

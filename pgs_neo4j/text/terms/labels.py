@@ -23,19 +23,19 @@ from numpy.typing import NDArray
 from pgs_neo4j.text.terms.cells import damaged, pack, unpack
 
 TERMS = 10
-"""Most terms of a partition."""
+"""Maximum number of terms of a partition."""
 
 LABEL_TERMS = 3
-"""Most terms of a label."""
+"""Maximum number of terms of a label."""
 
 SHARED_BY = 0.1
-"""A word is in at most this share of the labels, but always allowed in one label."""
+"""A word may be in at most this share of the labels, and always in one label."""
 
 PRIOR = 0.01
 """Weight of the prior, as a share of all counts."""
 
 OTHER_LABELS = 40
-"""Most labels that are offered to replace a label."""
+"""Maximum number of labels that are offered to replace a label."""
 
 Scored = list[tuple[float, str]]
 """Scores and words of a partition, best first; ties are in alphabetical order."""
@@ -108,7 +108,7 @@ class Labels:
 
     @property
     def most(self) -> int:
-        """The most labels that may share a word."""
+        """How many labels may share a word."""
         return max(1, math.floor(SHARED_BY * len(self.scored)))
 
     def _assign(self) -> dict[int, tuple[str, ...]]:

@@ -45,7 +45,7 @@ CELL = 8_000  # bytes of a cell before compression, on average; a question reads
 NO_TERM = 0
 IMPACTS = 1 << 18  # impacts that are computed at once
 FULL = 255  # impact of a term that a text would hold infinitely often
-BATCH = 1 << 20  # most characters that are split together
+BATCH = 1 << 20  # maximum number of characters that are split together
 
 
 @dataclass(frozen=True, slots=True, eq=False)

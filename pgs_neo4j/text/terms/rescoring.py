@@ -51,8 +51,8 @@ BEST_TEXTS, RELATED_WORDS = 10, 20
 (Abdul-Jaleel and others 2004)."""
 
 BEST_PART = 10
-"""With few candidates, only one in so many is a best text, since the other candidates must show
-which words are typical of the best."""
+"""With few candidates, only one in this many counts as a best text, since the other candidates must
+show which words are typical of the best."""
 
 RELATED_SHARE = 0.6
 """Weight of the related words; the words of the question that the best text lacks weigh 1. Any

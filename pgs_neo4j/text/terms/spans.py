@@ -28,7 +28,7 @@ CodeArray = NDArray[np.uint8] | NDArray[np.uint32]
 IntArray = NDArray[np.int64]
 HashArray = NDArray[np.uint64]
 
-# Kinds of characters. All except OTHER are parts of words. A mark has the kind LETTER.
+# Kinds of characters. All except OTHER are parts of words. A mark has the kind of its letter.
 OTHER, LOWER, UPPER, LETTER, DIGIT, UNSPACED = range(6)
 
 # Scripts without spaces: Thai and Lao, Myanmar, Khmer, and the scripts of East Asia.
@@ -57,7 +57,7 @@ DERIVED = (
     *("ical", "ial", "ant", "ent", "anc", "enc", "abl", "ibl", "ful", "ity", "ive", "ize"),
     *("ism", "ist", "ate", "ics", "ous", "al", "ic", "it", "iv", "iz", "at"),
 )
-"""Endings that derive one word from another, longest first; some are cut as in stems."""
+"""Endings that derive one word from another, longest first; some lack letters that stems lose."""
 
 
 class WordHasher:
