@@ -101,15 +101,15 @@ def reach(
     pair, shared = np.unique(owners * count + np.concatenate((other, one)), return_counts=True)
     owner, node = np.divmod(pair, max(count, 1))
     pairs = np.array([own * parts + neighbor for own, neighbor in listed], np.int64)
-    wanted = np.isin(owner * parts + labels[node], pairs)
-    owner, node, shared = owner[wanted], node[wanted], shared[wanted]
+    is_listed = np.isin(owner * parts + labels[node], pairs)
+    owner, node, shared = owner[is_listed], node[is_listed], shared[is_listed]
     order = np.lexsort((node, rank[node], -shared, labels[node], owner))
     owner, node, shared = owner[order], node[order], shared[order]
     place = _rank_in_runs(owner * parts + labels[node])
     best = np.flatnonzero(place < most_each)
     # Each neighbor gets ``LEAST_EACH`` nodes before any neighbor gets more.
-    late = place[best] >= LEAST_EACH
-    best = best[np.lexsort((rank[node[best]], -shared[best], late, owner[best]))]
+    is_extra = place[best] >= LEAST_EACH
+    best = best[np.lexsort((rank[node[best]], -shared[best], is_extra, owner[best]))]
     best = np.sort(best[_rank_in_runs(owner[best]) < most[owner[best]]])
     return Reached(owner[best], labels[node[best]], node[best])
 

@@ -78,8 +78,8 @@ def apply_limits(
     whole = np.zeros_like(communities)
     count = communities.size if nodes is None else int(nodes.sum())
     if count < limits.min_nodes and _all_fit(whole, tokens, limits, nodes):
-        lone = np.array([not edges.source.size])
-        return Limited(whole, lone, 0, int(communities.max()), whole)
+        is_pool = np.array([not edges.source.size])
+        return Limited(whole, is_pool, 0, int(communities.max()), whole)
     limited = _fit_communities(edges, communities, tokens, limits, nodes, refined=refined)
     return repool(limited, tokens, limits, pool_order, nodes)
 

@@ -153,8 +153,8 @@ def _accept_wishes(
     rank[small[np.lexsort((mixed(small, 0), sizes.nodes[small]))]] = np.arange(small.size)
     first_suitor = np.full(sizes.nodes.size, none)
     np.minimum.at(first_suitor, target, rank[small])
-    go = (rank[small] < first_suitor[small]) & (rank[small] < rank[target])
-    small, target = small[go], target[go]
+    moves = (rank[small] < first_suitor[small]) & (rank[small] < rank[target])
+    small, target = small[moves], target[moves]
     order = np.lexsort((rank[small], target))
     small, target = small[order], target[order]
     room = limits.fits(

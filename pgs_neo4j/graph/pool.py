@@ -48,9 +48,9 @@ def pool(
     if not small.size:
         return Pooled(parts, np.zeros(sizes.nodes.size, dtype=np.bool_))
     if order is not None:
-        standing = np.full(sizes.nodes.size, np.iinfo(np.int64).max)
-        np.minimum.at(standing, parts, order)
-        small = small[np.argsort(standing[small], kind="stable")]
+        first_rank = np.full(sizes.nodes.size, np.iinfo(np.int64).max)
+        np.minimum.at(first_rank, parts, order)
+        small = small[np.argsort(first_rank[small], kind="stable")]
     shelf = np.zeros(small.size, dtype=np.int64)
     joined = np.arange(sizes.nodes.size)
     joined[small] = sizes.nodes.size + boxes(sizes.nodes[small], sizes.tokens[small], shelf, limits)

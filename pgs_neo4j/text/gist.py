@@ -177,8 +177,8 @@ def named(text: str) -> frozenset[str]:
 
 
 def _find_roots(text: str) -> frozenset[str]:
-    telling = (word for word in words(text) if word not in _IDLE and not _is_overlong(word))
-    return frozenset(map(root, telling))
+    content = (word for word in words(text) if word not in _IDLE and not _is_overlong(word))
+    return frozenset(map(root, content))
 
 
 def _find_terms(text: str) -> Iterator[tuple[str, int]]:
@@ -248,8 +248,8 @@ def grouped(gists: Sequence[frozenset[str]], rarity: Rarity) -> list[list[int]]:
         if gist and gist in equal:
             groups[equal[gist]].append(place)
             continue
-        telling = _find_rarest(gist, rarity)
-        near = dict.fromkeys(group for part in telling for group in having[part])
+        rarest = _find_rarest(gist, rarity)
+        near = dict.fromkeys(group for part in rarest for group in having[part])
         best, group = max(
             ((rarity.alike(gist, gists[groups[group][0]]), -group) for group in near),
             default=(0.0, 0),
@@ -259,7 +259,7 @@ def grouped(gists: Sequence[frozenset[str]], rarity: Rarity) -> list[list[int]]:
             groups[-group].append(place)
             continue
         equal[gist] = len(groups)
-        for part in telling:
+        for part in rarest:
             having[part].append(len(groups))
         groups.append([place])
     return groups
@@ -269,10 +269,10 @@ def _find_rarest(gist: frozenset[str], rarity: Rarity) -> list[str]:
     """Return the rarest roots; the other roots hold less than ``SAME`` of the weight."""
     ordered = sorted(gist, key=lambda part: (-rarity.weight([part]), part))
     left = total = rarity.weight(gist)
-    telling: list[str] = []
+    rarest: list[str] = []
     for part in ordered:
         if left < SAME * total - ROUNDING:
             break
-        telling.append(part)
+        rarest.append(part)
         left -= rarity.weight([part])
-    return telling
+    return rarest

@@ -141,11 +141,11 @@ def strip_thinking(reply: str) -> str:
     parts: list[str] = []
     missing: set[re.Pattern[str]] = set()
     start = 0
-    begun = _FIRST.match(text) or _BEGIN.search(text)
-    while begun:
-        parts.append(text[start : begun.start()])
-        start = _find_thinking_end(text, begun, missing)
-        begun = _BEGIN.search(text, start)
+    beginning = _FIRST.match(text) or _BEGIN.search(text)
+    while beginning:
+        parts.append(text[start : beginning.start()])
+        start = _find_thinking_end(text, beginning, missing)
+        beginning = _BEGIN.search(text, start)
     return "".join(_FRAME.sub("", part) for part in (*parts, text[start:]))
 
 
@@ -164,18 +164,18 @@ class ThinkingFilter:
     def pass_on(self, piece: str) -> str:
         """Return the text that may be shown after ``piece`` has arrived."""
         self._pending += piece
-        said: list[str] = []
-        while self._take(said):
+        passed: list[str] = []
+        while self._take(passed):
             pass
-        return self._drop_frames(said)
+        return self._drop_frames(passed)
 
     def end(self) -> str:
         """End the reply; return the text that was held back and is not thinking."""
         rest, self._pending = self._pending, ""
         return "" if self._end else self._drop_frames([rest])
 
-    def _take(self, said: list[str]) -> bool:
-        """Move one stretch of the pending text into ``said``; return whether to call again."""
+    def _take(self, passed: list[str]) -> bool:
+        """Move one stretch of the pending text into ``passed``; return whether to call again."""
         if self._end:
             closed = self._end.search(self._pending)
             if closed is None:
@@ -183,17 +183,17 @@ class ThinkingFilter:
                 return False
             self._pending, self._end = self._pending[closed.end() :], None
             return True
-        begun = None
+        beginning = None
         if self._first:
             if _may_begin_with_thinking(self._pending):
                 return False
-            self._first, begun = False, _FIRST.match(self._pending)
-        if begun := begun or _BEGIN.search(self._pending):
-            said.append(self._pending[: begun.start()])
-            self._pending, self._end = self._pending[begun.end() :], _get_end(begun)
+            self._first, beginning = False, _FIRST.match(self._pending)
+        if beginning := beginning or _BEGIN.search(self._pending):
+            passed.append(self._pending[: beginning.start()])
+            self._pending, self._end = self._pending[beginning.end() :], _get_end(beginning)
             return True
         kept = _count_held_back(self._pending)
-        said.append(self._pending[: len(self._pending) - kept])
+        passed.append(self._pending[: len(self._pending) - kept])
         self._pending = self._pending[len(self._pending) - kept :]
         return False
 
@@ -205,13 +205,13 @@ class ThinkingFilter:
         return text
 
 
-def _get_end(begun: re.Match[str]) -> re.Pattern[str]:
-    if begun.lastgroup == "tag":
-        return _TAG_ENDS[begun["tag"].lower()]
-    return _ENDS[int((begun.lastgroup or "k0")[1:])]
+def _get_end(beginning: re.Match[str]) -> re.Pattern[str]:
+    if beginning.lastgroup == "tag":
+        return _TAG_ENDS[beginning["tag"].lower()]
+    return _ENDS[int((beginning.lastgroup or "k0")[1:])]
 
 
-def _find_thinking_end(text: str, begun: re.Match[str], missing: set[re.Pattern[str]]) -> int:
+def _find_thinking_end(text: str, beginning: re.Match[str], missing: set[re.Pattern[str]]) -> int:
     """Return the end of thinking: its own end mark, else any end mark, else the end of the reply.
 
     Thinking may hold the marks of more thinking. Then it extends to as many later end marks as it
@@ -219,15 +219,15 @@ def _find_thinking_end(text: str, begun: re.Match[str], missing: set[re.Pattern[
     so that no search for them is repeated, and reading takes linear time.
     """
     closed = None
-    for end in (_get_end(begun), _ANY_END):
+    for end in (_get_end(beginning), _ANY_END):
         if end not in missing:
-            closed = end.search(text, begun.end())
+            closed = end.search(text, beginning.end())
             if closed is not None:
                 break
             missing.add(end)
     if closed is None:
         return len(text)
-    inner = len(_BEGIN.findall(text, begun.end(), closed.start()))
+    inner = len(_BEGIN.findall(text, beginning.end(), closed.start()))
     if not inner:
         return closed.end()
     after = _BEGIN.search(text, closed.end())
@@ -237,8 +237,8 @@ def _find_thinking_end(text: str, begun: re.Match[str], missing: set[re.Pattern[
 
 def _may_begin_with_thinking(text: str) -> bool:
     """Return whether a reply may begin with thinking, but more of it is needed to decide."""
-    begun = text.lstrip().lower()
-    return any(words != begun and words.startswith(begun) for words in _FIRST_WORDS)
+    beginning = text.lstrip().lower()
+    return any(words != beginning and words.startswith(beginning) for words in _FIRST_WORDS)
 
 
 def _count_held_back(text: str) -> int:
@@ -249,18 +249,18 @@ def _count_held_back(text: str) -> int:
 
 
 def _may_be_mark(tail: str) -> bool:
-    begun = tail.lower()
-    if any(mark.startswith(begun) for mark in _WHOLE_MARKS):
+    beginning = tail.lower()
+    if any(mark.startswith(beginning) for mark in _WHOLE_MARKS):
         return True
-    tag = _OPEN_TAG.fullmatch(begun)
+    tag = _OPEN_TAG.fullmatch(beginning)
     if tag is None:
-        return _OPEN_CHANNEL.fullmatch(begun) is not None
+        return _OPEN_CHANNEL.fullmatch(beginning) is not None
     name = f"<{tag[1]}{tag[2]}"
     return any(mark == f"{name}>" if tag[3] else mark.startswith(name) for mark in _TAG_MARKS)
 
 
 def _find_headless_end(text: str) -> int:
-    begun = _FIRST.match(text) or _BEGIN.search(text)
-    before = len(text) if begun is None else begun.start()
+    beginning = _FIRST.match(text) or _BEGIN.search(text)
+    before = len(text) if beginning is None else beginning.start()
     ends = [closed.end() for closed in _HEADLESS.finditer(text, 0, before)]
     return next((end for end in reversed(ends) if text[end:].strip()), 0)

@@ -94,8 +94,8 @@ class Traces:
         hashes, ends = _hash_texts(texts)
         held: set[int] = set()
         for places, positions in self._find_hits(hashes):
-            standing = positions[self._wanted[places]]
-            held.update(np.searchsorted(ends, standing, side="right").tolist())
+            wanted = positions[self._wanted[places]]
+            held.update(np.searchsorted(ends, wanted, side="right").tolist())
         return sorted(held)
 
     @property
@@ -133,8 +133,8 @@ class Traces:
         if size < SHORTEST:
             self.short += 1
             return
-        telling = np.array([word not in STOP_WORDS for word in words])
-        counts = np.convolve(telling, np.ones(size, np.int64), "valid")
+        meaningful = np.array([word not in STOP_WORDS for word in words])
+        counts = np.convolve(meaningful, np.ones(size, np.int64), "valid")
         enough = np.flatnonzero(counts >= TELLING.get(size, TELLING_SHORT))
         if not len(enough):
             self.short += 1
@@ -153,8 +153,8 @@ class Traces:
 
     def _merge_added(self) -> None:
         if self._added:
-            standing = self._runs[self._wanted]
-            self._runs = np.unique(np.concatenate([standing, *self._added]))
+            wanted = self._runs[self._wanted]
+            self._runs = np.unique(np.concatenate([wanted, *self._added]))
             self._wanted = np.ones(len(self._runs), np.bool_)
             self._added = []
 

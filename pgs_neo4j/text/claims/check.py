@@ -173,13 +173,13 @@ def find_doubts(
         reasons.append(f"a {where} says the contrary")
     # A sentence that a text contains word for word is not in doubt, even if its numbers and names
     # are misread. But words alone have no signs or units, so numbers need the exact spelling.
-    said = flatten(plain)
+    flat = flatten(plain)
     likely = sources.likely_first(plain.strip())
     if (
         reasons
-        and said.strip()
+        and flat.strip()
         and any(
-            said in source.flat and (not numbers or _has_spelling(plain, source.text))
+            flat in source.flat and (not numbers or _has_spelling(plain, source.text))
             for source in likely
         )
     ):
@@ -260,11 +260,11 @@ def _is_contrary(text: str, source: Material, number: Number) -> bool:
 
     The reverse counts in the same way.
     """
-    own = _find_trends(text)
-    if not any(own):
+    trends = _find_trends(text)
+    if not any(trends):
         return False
-    said = _find_trends(source.sentence(source.sentence_at(number.start)))
-    return any(one * other < 0 for one, other in zip(own, said, strict=True))
+    known = _find_trends(source.sentence(source.sentence_at(number.start)))
+    return any(one * other < 0 for one, other in zip(trends, known, strict=True))
 
 
 def _find_trends(text: str) -> tuple[int, ...]:

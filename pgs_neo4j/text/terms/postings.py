@@ -96,11 +96,11 @@ def count_split(split: SplitTexts, words: NumberedWords, texts: Sequence[str]) -
     ``split`` are the texts split with ``apart``, and ``words`` its words, numbered.
     """
     terms = words.column(_hash_terms)
-    telling = terms != NO_TERM
+    is_term = terms != NO_TERM
     wholes = split.wholes.at(split.wholes.lengths <= LONGEST_WORD)
     keys = np.concatenate(
         [
-            sort_keys(terms[telling], words.texts[telling]),
+            sort_keys(terms[is_term], words.texts[is_term]),
             sort_keys(wholes.hasher.hash(wholes.starts, stem_ends(wholes)), wholes.texts),
             sort_keys(hash_words(split.signs), split.signs.texts),
             _find_joined_keys(texts),
@@ -283,9 +283,9 @@ def _hash_terms(words: WordSpans) -> HashArray:
     Function words, single letters, and data have ``NO_TERM``.
     """
     hashes = words.hasher.hash(words.starts, stem_ends(words))
-    telling = (words.lengths >= 2) & (words.lengths <= LONGEST_WORD)
-    telling &= ~np.isin(hash_words(words), _hash_stop_words())
-    hashes[~telling] = NO_TERM
+    is_term = (words.lengths >= 2) & (words.lengths <= LONGEST_WORD)
+    is_term &= ~np.isin(hash_words(words), _hash_stop_words())
+    hashes[~is_term] = NO_TERM
     return hashes
 
 

@@ -103,9 +103,9 @@ def read_tokens(texts: Sequence[str]) -> Tokens:
     words = words.at((words.lengths >= 2) & (words.lengths <= LONGEST_WORD))
     # Everything that depends on the word alone is computed once for each distinct word.
     hashes, first, numbers = np.unique(hash_words(words), return_index=True, return_inverse=True)
-    telling = ~np.isin(hashes, _hash_set(GRAMMATICAL_WORDS))[numbers]
+    meaningful = ~np.isin(hashes, _hash_set(GRAMMATICAL_WORDS))[numbers]
     each = words.at(first)
-    words, numbers = words.at(telling), numbers[telling]
+    words, numbers = words.at(meaningful), numbers[meaningful]
     stems = stem_ends(each)
     terms = each.hasher.hash(each.starts, stems)[numbers]
     families = each.hasher.hash(each.starts, family_ends(each, stems))[numbers]
@@ -154,29 +154,31 @@ def rescore(
     words of the question. A word counts as often as the question repeats it. With ``related``,
     related words of the best texts add to the scores. ``read`` splits texts into words.
     """
-    asked = read_tokens([question])
-    if not candidates or asked.common.all():
+    question_tokens = read_tokens([question])
+    if not candidates or question_tokens.common.all():
         return [one.least for one in candidates]
     bodies = read([one.whole for one in candidates])
     titles = read([one.title for one in candidates])
-    families, numbers, times = np.unique(asked.families, return_inverse=True, return_counts=True)
+    families, numbers, times = np.unique(
+        question_tokens.families, return_inverse=True, return_counts=True
+    )
     in_text = _count_wanted(bodies.families, bodies.texts, families, len(candidates))
     in_title = _count_wanted(titles.families, titles.texts, families, len(candidates))
     common = np.zeros(len(families), np.bool_)
-    common[numbers] = asked.common
-    held = _count_holders(asked, bodies, in_text, holders, families, size)
+    common[numbers] = question_tokens.common
+    held = _count_holders(question_tokens, bodies, in_text, holders, families, size)
     weights = np.array([rarity(size, count) for count in held.tolist()])
 
     text_scale = _measure_lengths(bodies, len(candidates))
-    asked_weights = weights * times
-    scores = _saturate(in_text, text_scale[:, None]) @ asked_weights
+    question_weights = weights * times
+    scores = _saturate(in_text, text_scale[:, None]) @ question_weights
     title_scale = _measure_lengths(titles, len(candidates))
-    scores += TITLE_SHARE * (_saturate(in_title, title_scale[:, None]) @ asked_weights)
-    scores += PAIR_SHARE * _score_pairs(asked, bodies, families, weights, len(candidates))
+    scores += TITLE_SHARE * (_saturate(in_title, title_scale[:, None]) @ question_weights)
+    scores += PAIR_SHARE * _score_pairs(question_tokens, bodies, families, weights, len(candidates))
     scores[~in_text[:, ~common].any(axis=1)] = 0.0
     scores = np.maximum(scores, np.array([one.least for one in candidates]))
     if related:
-        held_by_best = (in_text[scores.argmax()] > 0) @ asked_weights / asked_weights.sum()
+        held_by_best = (in_text[scores.argmax()] > 0) @ question_weights / question_weights.sum()
         gains = _score_related(bodies, families, text_scale, scores)
         scores += RELATED_SHARE * (1 - held_by_best) * gains
     found: list[float] = scores.tolist()
@@ -198,8 +200,8 @@ def _score_related(
     best = best[scores[best] > 0]
     if len(best) < 2:
         return np.zeros(count)
-    telling = ~bodies.common
-    held, texts = bodies.families[telling], bodies.texts[telling]
+    meaningful = ~bodies.common
+    held, texts = bodies.families[meaningful], bodies.texts[meaningful]
     words = np.setdiff1d(held[np.isin(texts, best)], families)
     if not len(words):
         return np.zeros(count)
@@ -217,7 +219,7 @@ def _score_related(
 
 
 def _count_holders(
-    asked: Tokens,
+    question_tokens: Tokens,
     bodies: Tokens,
     seen: FloatArray,
     holders: Mapping[int, int],
@@ -231,14 +233,14 @@ def _count_holders(
     Common words are assumed to be in the same share of all texts as of the candidates.
     """
     count = len(seen)
-    terms, first = np.unique(asked.terms, return_index=True)
+    terms, first = np.unique(question_tokens.terms, return_index=True)
     exact = np.count_nonzero(_count_wanted(bodies.terms, bodies.texts, terms, count), axis=0)
     of_family = np.count_nonzero(seen, axis=0)
     held = np.ones(len(families))
     for term, at, found in zip(terms.tolist(), first.tolist(), exact.tolist(), strict=True):
-        family = int(np.searchsorted(families, asked.families[at]))
+        family = int(np.searchsorted(families, question_tokens.families[at]))
         known = of_family[family] / count * size
-        if not asked.common[at]:
+        if not question_tokens.common[at]:
             known = holders.get(term, 0) * max(of_family[family], 1) / max(found, 1)
         held[family] = max(held[family], known)
     limited: FloatArray = np.minimum(held, size)
@@ -246,10 +248,10 @@ def _count_holders(
 
 
 def _score_pairs(
-    asked: Tokens, bodies: Tokens, families: HashArray, weights: FloatArray, count: int
+    question_tokens: Tokens, bodies: Tokens, families: HashArray, weights: FloatArray, count: int
 ) -> FloatArray:
     """Return the scores ``(count,)`` that texts get for pairs of words from the question."""
-    wanted = Counter(_number_pairs(asked, families).tolist())
+    wanted = Counter(_number_pairs(question_tokens, families).tolist())
     scores = np.zeros(count)
     if not wanted:
         return scores
