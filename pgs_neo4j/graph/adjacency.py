@@ -18,8 +18,8 @@ class Adjacency:
 
     The neighbors of partition ``p`` are the rows ``start[p] .. start[p + 1]``. ``start`` is ``(k +
     1,)``; ``neighbor``, ``edges``, and ``weight`` are ``(p,)``, one entry per partition and
-    neighbor. ``edges`` counts shared relationships, parallel ones one by one; ``weight`` is their
-    sum.
+    neighbor. ``edges`` counts shared relationships, including each parallel one; ``weight`` is the
+    sum of their weights.
     """
 
     start: IntArray

@@ -20,7 +20,7 @@ from pgs_neo4j.graph.split import split
 
 GRAINS = (1.0, 0.125)
 """Largest sub-communities that are placed whole, as shares of a bin. Large ones keep most edges
-inside. Small ones fill gaps, where the last large ones would have to be torn."""
+inside. Small ones fill the gaps, so that the last large ones need not be torn."""
 
 UNITS = 10_000
 """A bin has this many units when sub-communities are measured, since sizes are whole numbers."""

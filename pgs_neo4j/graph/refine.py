@@ -43,7 +43,7 @@ CYCLES = 2
 """Times that groups are formed and moved; a third time gains less than a thousandth."""
 
 ROUNDS = 20
-"""Maximum rounds; later ones are cheap, because they look at fewer units."""
+"""Maximum number of rounds; later rounds are cheap, because they look at fewer units."""
 
 ENOUGH = 1e-5
 """Rounds end when a round gains no more modularity than this."""

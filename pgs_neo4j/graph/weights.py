@@ -1,4 +1,4 @@
-"""Node weights for graphs that store none, or not for all nodes."""
+"""Fills in node weights for graphs that store no weights, or not for all nodes."""
 
 from __future__ import annotations
 

@@ -121,6 +121,7 @@ def chunks_ending(
 def _make_chunks(
     document: DocumentText, groups: Iterable[list[SizedSentence]], overlap: int
 ) -> Iterator[Chunk]:
+    """Yield the chunk of each group, with the headings and the context before it."""
     text, past = document.text, _Past(document, overlap)
     for index, group in enumerate(groups):
         sentences = [one.sentence for one in group]
@@ -149,6 +150,7 @@ def _make_chunks(
 def _group_sentences(
     text: str, total: int, rules: ChunkRules, vectors: NDArray[np.floating] | None
 ) -> Iterable[list[SizedSentence]]:
+    """Return the sentences of each chunk, grouped by the strategy of the rules."""
     room = rules.room_for(total)
     sentences = sized(text, bounded_sentences(text))
     if rules.strategy in ("token", "sentence"):
@@ -250,10 +252,10 @@ class _Past:
         )
 
     def labels_of(self, text: str) -> tuple[str, ...]:
-        """Return the labels of a chunk: all of its document, or those that begin its own lines.
+        """Return the labels of a chunk: all labels of its document if there are few.
 
-        A very wide record has too many labels to carry in each of its chunks: time would grow with
-        the square of its size.
+        If there are very many, only labels that begin the chunk's own lines are returned. If each
+        chunk of a wide record carried all labels, time would grow with the square of its size.
         """
         labels = self.document.labels
         if len(labels) <= MOST_LABELS:

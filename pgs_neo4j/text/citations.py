@@ -50,7 +50,7 @@ Place = tuple[int, str]  # partition id, or 0 if the text names no partition, an
 class Mention:
     """An alias as written, or a range with both ends included.
 
-    ``partition`` is None if the text names none.
+    ``partition`` is None if the text names no partition.
     """
 
     partition: int | None

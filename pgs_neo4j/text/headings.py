@@ -133,6 +133,7 @@ class LoweredText:
         return bool(inner and inner[1])
 
     def _lower_text_line(self, line: str, *, above: bool) -> str:
+        """Return a line outside of code; a heading is lowered, and a title becomes a heading."""
         if heading := _HEADING.fullmatch(line):
             self._open = False
             return self._disarm_tags(f"{heading[1]}{'#' * lowered(len(heading[2]))}{heading[3]}")

@@ -46,6 +46,7 @@ def extract_keywords(question: str) -> Keywords:
 
 
 def _find_names(text: str) -> list[str]:
+    """Return the names of a text in order, without stop words at their beginnings."""
     names = []
     for match in _NAME.finditer(text):
         name = match[0].rstrip(_TRAILING)

@@ -116,6 +116,7 @@ def passage(body: str) -> str:
 
 
 def _read_heading(line: str) -> _Heading:
+    """Return the heading that a line may be, or ``_NO_HEADING`` if it cannot be a heading."""
     text = line.strip()
     words = text.lstrip("#")
     level = len(text) - len(words)

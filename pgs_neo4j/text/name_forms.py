@@ -133,6 +133,7 @@ def is_number(word: str) -> bool:
 
 
 def _take_apart(parts: list[str], *, plain: bool) -> NameForm:
+    """Return the form of a name from its words, which still have all their signs."""
     words: list[str] = []
     letters = ""
     blanks: set[int] = set()
@@ -218,6 +219,7 @@ def abbreviates(short: str, words: Sequence[str]) -> bool:
 
 
 def _letters_fit(letters: str, words: Sequence[str]) -> bool:
+    """Return whether letters abbreviate words in capitals; minor words may be left out."""
     if not words:
         return not letters
     word, rest = words[0], words[1:]

@@ -217,6 +217,7 @@ def _normalize_parts(text: str) -> Iterator[str]:
 
 
 def _normalize(text: str) -> str:
+    """Return a stretch of text in normal form, with the commas of numbers kept."""
     plain = _GROUP_BLANK.sub("", text)
     plain = _FOOTNOTE.sub(r" \g<0>", _TRADE.sub(" ", plain))
     while True:

@@ -140,6 +140,7 @@ def read_blocks(text: str) -> tuple[Block, ...]:
 
 
 def _read_line(reader: _Reader, line: str) -> None:
+    """Add a line outside of fences and tables to the reader's blocks."""
     text = " ".join(line.split())
     if not text:
         reader.gap = True

@@ -100,6 +100,7 @@ def split_sentences(text: str) -> Iterator[Sentence]:
 
 
 def _find_starts(text: str) -> Iterator[_Start]:
+    """Yield the start of each sentence of a text."""
     paragraph: list[Line] = []
     block = 0
     grid = False
@@ -221,6 +222,7 @@ def indent_of(line: str) -> int:
 
 
 def _classify_line(line: str, start: int, end: int, state: _State) -> Line:
+    """Return a line with its kind; ``line`` is its beginning, at most ``LOOK`` characters."""
     stripped = line.strip()
     if not stripped and end - start <= LOOK:
         state.session = False
@@ -295,6 +297,7 @@ def cut_long(text: str, start: int, end: int) -> Iterator[tuple[int, bool]]:
 
 
 def _choose_cut(text: str, low: int, high: int) -> int:
+    """Return a place to cut from ``low`` to ``high``: before a line, a word, or any character."""
     for pattern in _BREAKS:
         places = [match.end() for match in islice(pattern.finditer(text, low, high), _TRIED)]
         if places:

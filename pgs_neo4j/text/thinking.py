@@ -249,6 +249,7 @@ def _count_held_back(text: str) -> int:
 
 
 def _may_be_mark(tail: str) -> bool:
+    """Return whether a text may be the beginning of a mark."""
     beginning = tail.lower()
     if any(mark.startswith(beginning) for mark in _WHOLE_MARKS):
         return True

@@ -126,6 +126,7 @@ class Traces:
         return not self._wanted.any()
 
     def _add_sentence(self, text: str, matches: Sequence[re.Match[str]]) -> None:
+        """Add the runs of a sentence, and keep the text of its first run as a phrase."""
         if not matches:
             return
         words = [match[0].casefold() for match in matches]

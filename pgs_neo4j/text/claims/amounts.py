@@ -129,6 +129,7 @@ def states_factor(value: Decimal, text: str) -> bool:
 
 
 def _read_minutes(match: re.Match[str]) -> tuple[tuple[Decimal, Decimal], ...]:
+    """Return a time of day in minutes after midnight; without am or pm, both halves count."""
     minute = int(match["minute"] or match["minute2"] or 0)
     half = (match["half"] or match["half2"] or "").casefold()
     hour = int(match["hour"])
@@ -140,6 +141,7 @@ def _read_minutes(match: re.Match[str]) -> tuple[tuple[Decimal, Decimal], ...]:
 
 
 def _find_fractions(text: str) -> Iterator[Amount]:
+    """Yield the fractions in digits, signs, and words, as shares in percent."""
     if "/" in text:
         for match in _QUOTIENT.finditer(text):
             one, other = int(match[1]), int(match[2])

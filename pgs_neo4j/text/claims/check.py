@@ -207,6 +207,7 @@ def _has_date(date: Date, source: Material) -> bool:
 
 
 def _find_missing_numbers(text: str, sources: Sources, known: Known, related: Sources) -> list[str]:
+    """Return the numbers of a sentence that no text has and that do not follow from others."""
     claims = find_numbers(text)
     if not claims:
         return []
@@ -223,6 +224,7 @@ def _find_missing_numbers(text: str, sources: Sources, known: Known, related: So
 def _is_known(
     claim: Number, claims: Sequence[Number], text: str, sources: Sources, known: Known
 ) -> bool:
+    """Return whether the question, a source, or the run has the number of a claim."""
     whole = int(claim.value) if claim.value == int(claim.value) else None
     # Check first whether the number needs a source: finding the numbers of hundreds of texts is
     # slow.

@@ -236,6 +236,7 @@ def find_numbers(text: str) -> list[Number]:
 
 
 def _make_number(amount: Amount, text: str) -> Number:
+    """Return an amount as a number, with the text around it."""
     before, beside = _get_surroundings(text, amount.start, amount.end)
     readings = amount.readings
     # "About a third" is a rough figure, so a hedged fraction gets a wide step.
@@ -285,6 +286,10 @@ def agree(claim: Number, source: Number) -> bool:
 
 
 def _readings_agree(claim: Number, said: Readings, known: Readings, source: Number) -> bool:
+    """Return whether a reading of a claim agrees with a reading of its source.
+
+    The signs may differ if a text says that something fell: "fell by 5" agrees with -5.
+    """
     return any(
         _is_near(claim, value, step, true, true_step)
         # Only the likeliest of several readings may be rounded: else 13 would agree with 12,500.
@@ -305,6 +310,10 @@ def _readings_agree(claim: Number, said: Readings, known: Readings, source: Numb
 def _is_near(
     claim: Number, value: Decimal, step: Decimal, true: Decimal, true_step: Decimal
 ) -> bool:
+    """Return whether the number ``true`` of a source rounds to the ``value`` of a claim.
+
+    A round value after "over" or "under" may differ by up to a quarter.
+    """
     if value == true:
         return True
     if (value < 0) != (true < 0):
@@ -331,6 +340,7 @@ def _count_digits(value: Decimal, step: Decimal) -> int:
 
 
 def _find_in_digits(text: str) -> Iterator[Number]:
+    """Yield the numbers of a text in digits, with their currencies, scales, and units."""
     if not has_digits(text):
         return
     for match in _NUMBER.finditer(text):
@@ -484,6 +494,7 @@ def _get_exponent(value: Decimal) -> int:
 
 
 def _find_in_words(text: str) -> Iterator[Number]:
+    """Yield the numbers of a text in words, with their units."""
     for match in _SPELLED.finditer(text):
         value = _read_words(match.group())
         if value is None:
@@ -511,6 +522,7 @@ def _find_in_words(text: str) -> Iterator[Number]:
 
 
 def _read_words(words: str) -> int | None:
+    """Return the value of a number in words, or None if a word is not part of a number."""
     total = current = 0
     for word in re.split(r"[\s-]+", words.casefold()):
         if word in _WORDS:

@@ -69,6 +69,7 @@ def find_unsaid(text: str, sources: Sources, question: Material) -> list[str]:
 
 
 def _has_ordinal(match: re.Match[str], sources: Iterable[Material]) -> bool:
+    """Return whether a source has an ordinal, or no source has another one with its noun."""
     value = _read_ordinal(match)
     noun = match["noun"].casefold()
     if _CENTURY.match(noun):
@@ -95,6 +96,7 @@ def _read_ordinal(match: re.Match[str]) -> int:
 
 
 def _has_century(value: int, source: Material) -> bool:
+    """Return whether a source names a century or has a year in it."""
     if _CENTURY.search(source.folded):
         said = {
             _read_ordinal(known)

@@ -140,6 +140,7 @@ class Material:
         return re.search(rf"(?<![^\W_]){spelled}s?(?![^\W_])", self.folded) is not None
 
     def _has_whole(self, word: str) -> bool:
+        """Return whether the text has a word exactly as given, not inside a longer word."""
         text = self.folded
         start = text.find(word)
         while start >= 0:

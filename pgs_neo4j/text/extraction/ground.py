@@ -193,6 +193,7 @@ class _Ground:
 def _ground_relations(
     relations: Iterable[ExtractedRelation], ground_: _Ground, entities: Sequence[GroundedEntity]
 ) -> list[GroundedRelation]:
+    """Return the relations whose ends and sentences are in the chunk, and count the others."""
     by_name: dict[str, list[GroundedEntity]] = {}
     for entity in entities:
         by_name.setdefault(normalize_name(entity.name), []).append(entity)
@@ -249,6 +250,7 @@ def _make_relation(
     sentences: tuple[int, ...],
     ground_: _Ground,
 ) -> GroundedRelation:
+    """Return a relation between two entities; without a usable fact, a sentence replaces it."""
     named = (relation_name(word) for word in relation.keywords)
     return GroundedRelation(
         source=source.name,

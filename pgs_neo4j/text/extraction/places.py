@@ -140,6 +140,7 @@ class FoldedText:
         return gaps and self._stands_alone(row[0][0], row[-1][1])
 
     def _stands_alone(self, start: int, end: int) -> bool:
+        """Return whether a place of the folded text is not part of a longer word."""
         text = self.text
         first, last = start - 1, end
         while first >= 0 and text[first] == "_":  # a mark of emphasis, or part of __init__
@@ -190,6 +191,7 @@ def is_form(word: str, other: str) -> bool:
 
 
 def _differ_by_one(one: str, other: str) -> bool:
+    """Return whether one letter is added, missing, replaced, or swapped with the next."""
     if abs(len(one) - len(other)) > 1:
         return False
     start = 0

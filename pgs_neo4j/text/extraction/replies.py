@@ -210,6 +210,7 @@ def _split_fields(begin: re.Match[str], line: str, end: int, *, mend: bool) -> _
 
 
 def _make_item(kind: str, fields: _Fields | None, dropped: Counter[str]) -> Iterator[_Item]:
+    """Yield the record that fields make, or count why it is dropped."""
     if fields is None:
         dropped["fields"] += 1
         return
@@ -335,6 +336,7 @@ def _is_listing(value: Any) -> bool:
 
 
 def _make_record(item: Mapping[str, Any]) -> ExtractedEntity | ExtractedRelation | None:
+    """Return the record of a JSON object, or None if the object is not a record."""
     source, target = _read_member(item, _SOURCE), _read_member(item, _TARGET)
     numbers = read_numbers(_read_member(item, _NUMBERS)) or ()
     if source or target:

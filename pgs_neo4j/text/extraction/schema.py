@@ -240,6 +240,10 @@ def _read_list(data: Mapping[str, Any], key: str) -> list[Any]:
 
 
 def _read_descriptions(data: Mapping[str, Any], key: str, make: Any) -> dict[str, str]:
+    """Return the names under a key, made valid by ``make``, with their descriptions.
+
+    Raises UsageError at any fault.
+    """
     value = data.get(key, {})
     if isinstance(value, list):
         value = {str(name): "" for name in value}

@@ -223,6 +223,7 @@ def _count_stretch(
 
 
 def _count_phrases(stretch: list[Word], first: int, flags: int, places: _Places) -> None:
+    """Count the phrases of a stretch that begin with its word ``first``."""
     size = len(stretch)
     text, kind, key, _ = stretch[first]
     proper = kind >= CAPITAL

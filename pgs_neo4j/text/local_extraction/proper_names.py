@@ -69,6 +69,7 @@ def capital_runs(chunk: Chunk) -> Iterator[str]:
 
 
 def _find_runs(text: str) -> Iterator[str]:
+    """Yield the rows of words with capitals in a sentence."""
     pieces = TOKEN.split(text)
     run: list[Word] = []
     initial = True

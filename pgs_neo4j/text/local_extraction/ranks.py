@@ -130,6 +130,7 @@ def _rank_candidate(key: str, one: Candidate, covered: int) -> float:
 
 
 def _rank_phrase(key: str, one: Candidate) -> float:
+    """Return the rank of a phrase; 0 if it occurs once and nothing sets it apart."""
     rank = math.log2(1 + one.count) + LONGER * math.log2(one.words)
     if one.count < 2 and not (one.proper or one.headed or one.marked):
         if one.nested or not one.noun or one.words > LONGEST_SINGLE:
@@ -142,6 +143,7 @@ def _rank_phrase(key: str, one: Candidate) -> float:
 
 
 def _rank_word(key: str, one: Candidate, covered: int) -> float:
+    """Return the rank of a word, at least ``LEAST``."""
     rank = math.log2(1 + one.count)
     if covered >= one.count:
         rank -= COVERED_NAME if one.proper else COVERED_WORD

@@ -64,6 +64,10 @@ def score_words(
 
 
 def _score_partition(words: Counter[str], total: Counter[str], everything: int) -> Scored:
+    """Return the words of a partition with positive scores, best first.
+
+    ``total`` counts the nodes of all partitions by word, and ``everything`` is its sum.
+    """
     own, prior_total = words.total(), PRIOR * everything
     names = list(words)
     count = np.array([words[name] for name in names], np.float64)
