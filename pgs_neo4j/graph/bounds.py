@@ -9,10 +9,10 @@ import numpy as np
 from pgs_neo4j.graph.csr import BoolArray, FloatArray, IntArray, totals
 
 SLACK = 0.1
-"""Share of the maximum of nodes by which a light community may exceed it."""
+"""A light community may exceed the maximum of nodes by this share."""
 
 LIGHT = 0.1
-"""Share of the maximum of tokens up to which a community counts as light."""
+"""A community is light if it has at most this share of the maximum of tokens."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -64,7 +64,7 @@ def inherited(old: IntArray, new: IntArray, old_sizes: IntArray, new_sizes: IntA
 
 
 def _build_forest(old: IntArray, new: IntArray, old_sizes: IntArray, new_sizes: IntArray) -> Forest:
-    """Return partitions below the partitions they name; arguments as in :func:`inherited`."""
+    """Return each partition below the one that it names; arguments as in :func:`inherited`."""
     key = np.sort(old * new_sizes.size + new)
     first = run_starts(key)
     overlap = np.diff(np.append(first, key.size))

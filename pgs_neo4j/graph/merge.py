@@ -165,5 +165,5 @@ def _accept_wishes(
 
 
 def _sum_joined(values: IntArray, step: IntArray) -> IntArray:
-    """Return values ``(k,)`` after each joined part has passed its value to its community."""
+    """Return values ``(k,)`` summed over the parts that join each community, as in ``step``."""
     return totals(step, values, step.size).astype(np.int64)

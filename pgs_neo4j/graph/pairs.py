@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 LEAST_SKELETON = 0.45
 """Minimum cosine of two skeletons; the published default of Isomorphic."""
 LEAST_DELTA = 0.08
-"""Minimum difference between the cosines of the skeletons and of the texts; the same default."""
+"""Minimum difference between the cosines of the skeletons and of the texts; also published."""
 PARTNERS = 10
 """Pairs kept for each node: the pairs with the largest difference."""
 COMMONPLACE = 0.05

@@ -23,7 +23,7 @@ class Quality:
 
 
 def quality(edges: Edges, labels: IntArray) -> Quality:
-    """Return all figures for ``labels`` ``(n,)`` from 0."""
+    """Return modularity and conductance for ``labels`` ``(n,)``, which count from 0."""
     return Quality(modularity(edges, labels), conductance(edges, labels))
 
 

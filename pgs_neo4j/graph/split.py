@@ -95,7 +95,7 @@ def _divide_groups(
     owner[parts] = group
     part_load = limits.load(sizes.nodes, sizes.tokens)
     stuck = part_load > STUCK * limits.load(whole.nodes, whole.tokens)[owner]
-    # A half must fit, so an undivided half is halved even if it could stand as a community.
+    # A half must fit the limits, so it is halved again even if it could stand as a community.
     undivided = sizes.nodes == whole.nodes[owner]
     stuck &= undivided | ~limits.stands(sizes.nodes, sizes.tokens)
     half = stuck[parts]

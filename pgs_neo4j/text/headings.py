@@ -34,7 +34,7 @@ _DRESS = "*_#`~=: \t"  # marks that may surround a title
 
 
 def lowered(level: int) -> int:
-    """Return the level for a model's heading of this level, from 3 to 6."""
+    """Return the lowered level of a model's heading, from 3 to 6."""
     return min(max(level + 1, TOP), DEEPEST)
 
 

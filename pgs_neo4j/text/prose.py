@@ -29,7 +29,7 @@ _ENTRY = re.compile(r"([ \t]*)(?:[-*+•]|(\d{1,2})[.)])[ \t]+(\S.*)")
 _QUOTATION = re.compile(r" {0,3}> (.*)")
 _MARKED = re.compile(r"\|?:?-+:?(?:\|:?-+:?)*\|?")  # the line below a table's head
 _WRAPPED = {"md", "markdown"}
-LONGEST_QUOTE = 600  # characters; a mark with no partner this near does not begin a quotation
+LONGEST_QUOTE = 600  # maximum characters of a quotation; a lone mark must not begin a long one
 _MARKS = re.compile(r'`+|\*+|“|"')
 _OPENS = "([{\"'“\u2018«/:-\u2010\u2013\u2014"  # signs that may precede bold words and quotations
 

@@ -1,4 +1,4 @@
-"""Finds the content words of a text and their stems, and lists words without a subject.
+"""Finds the content words of a text and their stems, and lists words that name no subject.
 
 The lists hold English function words, and remains of markup and graph exports in texts. All are
 casefolded. The stop words of keywords have three letters or more, since keywords are never shorter.

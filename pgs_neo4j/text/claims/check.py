@@ -40,7 +40,7 @@ from pgs_neo4j.text.words import STOP_WORDS
 
 BESIDE = 25  # characters around a number in which a word says how it was computed
 NEAR = 12  # maximum number of characters between two counts of the same things
-SMALL = 12  # largest count in words that may count the items of the sentence's own list
+SMALL = 12  # a count in words up to this one may count a list in the same sentence
 MOST_NUMBERS = 12  # sums are tried of at most this many numbers of one kind in the cited texts
 MOST_REASONS = 3
 YEARS = "year"  # the kind of a number of years

@@ -118,7 +118,7 @@ def same_date(claim: Date, source: Date) -> bool:
 
 
 def _read_date(parts: dict[str, str | None]) -> list[Reading]:
-    """Return the ways to read a date; one such as 1/2/2003 may begin with its day or its month."""
+    """Return the ways to read a date; 1/2/2003 may begin with its day or its month."""
     year = int(parts.get("year") or 0) or None
     if parts.get("late"):
         late = int(parts["late"] or 0)

@@ -98,7 +98,7 @@ class Material:
 
     @cached_property
     def flat(self) -> str:
-        """The words of the text with one blank around each, with and without joined hyphens."""
+        """The words of the text with one blank around each; hyphenated words also occur joined."""
         joined = join(self.text)
         flat = f" {' '.join(self.words)} "
         return flat if joined == self.text else flat + flatten(joined)

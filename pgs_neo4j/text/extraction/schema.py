@@ -100,12 +100,12 @@ class EntitySchema:
         return other.types.items() <= self.types.items() and (freely or narrower)
 
     def type_named(self, name: str) -> str | None:
-        """Return the type in the schema that a reply's name stands for, or None without a match."""
+        """Return the schema's type for a name, in any spelling or a synonym; None without a match."""
         wanted, own = _strip_name(name), self._bare_types
         return own.get(wanted) or own.get(_strip_name(_SYNONYMS.get(wanted, "")))
 
     def relation_named(self, name: str) -> str | None:
-        """Return the relation in the schema that a reply's name stands for, or None."""
+        """Return the schema's relation for a name, in any spelling; None without a match."""
         return self._bare_relations.get(_strip_name(name))
 
     @cached_property

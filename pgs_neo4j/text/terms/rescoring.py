@@ -81,9 +81,9 @@ class Candidate:
 class Tokens:
     """Words of texts, in reading order; all arrays are ``(m,)``.
 
-    A word has a family, an exact term, and the number of its text. ``common`` marks words without a
-    subject. ``in_row`` marks words that the next word follows directly. Words that only hold a
-    sentence together are left out.
+    A word has a family, an exact term, and the number of its text. ``common`` marks words that
+    name no subject. ``in_row`` marks words that the next word follows directly. Words that only
+    hold a sentence together are left out.
     """
 
     families: HashArray

@@ -57,7 +57,7 @@ DERIVED = (
     *("ical", "ial", "ant", "ent", "anc", "enc", "abl", "ibl", "ful", "ity", "ive", "ize"),
     *("ism", "ist", "ate", "ics", "ous", "al", "ic", "it", "iv", "iz", "at"),
 )
-"""Endings that derive one word from another, longest first; some lack letters that stems lose."""
+"""Endings that derive one word from another, longest first; stemming has shortened some."""
 
 
 class WordHasher:
@@ -146,7 +146,7 @@ class SplitTexts:
 def split_words(texts: Sequence[str], *, apart: bool = False) -> SplitTexts:
     """Return the words of ``texts``; ``apart`` keeps scripts without spaces out of the words.
 
-    Places refer to the texts in normal form, joined.
+    All places count the characters of the joined texts in normal form.
     """
     texts = [normal_form(text) for text in texts]
     joined = SEPARATOR.join(texts) + SEPARATOR
