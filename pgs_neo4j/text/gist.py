@@ -68,7 +68,8 @@ JARGON = frozenset(_ENGLISH.split())
 """Words that describe an absence rather than its subject, in lower case."""
 
 FOREIGN = frozenset(_OTHERS.split())
-"""The same in four other languages. A word in capitals is a name: MIT, UN."""
+"""Function words and words of absences in four other languages, in lower case. They do not count in
+capitals, since such a word is a name: MIT, UN."""
 
 _IDLE = JARGON | FOREIGN
 _GENERIC = """

@@ -95,7 +95,7 @@ class SearchResult:
 class Page:
     """A text to search in normal form, as written and in lower case.
 
-    Both have the same length. At their ends, words that hyphens divide are repeated as one word.
+    Both have the same length. At their ends, hyphenated words are repeated without hyphens.
     """
 
     text: str

@@ -41,7 +41,7 @@ _GROUP_BLANK = re.compile(r"[\u00a0\u2009\u202f](?<=\d.)(?=\d{3}(?!\d))")
 _GROUP_COMMA = re.compile(r",(?<=\d,)(?<!\d{4},)(?=\d{3}(?!\d))")
 # Categories of settled signs: if NFKC keeps such a sign, its neighbors cannot change it.
 _SETTLED = frozenset(("Lu", "Ll", "Nd", "Pd", "Ps", "Pe", "Pi", "Pf", "Po", "Sm", "Sc", "So"))
-_NEAR = 64  # maximum number of settled signs between two others that are not worth a cut
+_NEAR = 64  # a gap of at most this many settled signs is not worth a cut
 _LETTERS = 0x20000  # code points that may be letters with a case, or marks
 _TAGS = range(0xE0000, 0xE1000)
 # Turkish i with and without a dot count as one letter, because most texts confuse their capitals. A
@@ -105,7 +105,7 @@ def count_unsegmented(text: str) -> int:
 
 
 def joined_words(text: str) -> list[str]:
-    """Return the words that hyphens divide in a text, without the hyphens, lower case, in order.
+    """Return the hyphenated words of a text without their hyphens, lower case, in order.
 
     The hyphen may be at the end of a line. Searches find both spellings of such a word, because
     neither a text nor a question shows which is meant. ``text`` is in normal form.
@@ -122,7 +122,7 @@ def with_joined_words(text: str) -> str:
 
 
 def join(text: str) -> str:
-    """Return a text without the hyphens that divide words, at the ends of lines or inside."""
+    """Return a text without the hyphens inside words, also at the ends of lines."""
     return _HYPHEN.sub("", text)
 
 
@@ -315,7 +315,7 @@ def _find_ranges(codes: Iterable[int]) -> list[tuple[int, int]]:
 
 
 def _join_hyphenated(text: str) -> Iterator[str]:
-    """Yield the words that hyphens divide, joined; texts have few hyphens, so each is checked."""
+    """Yield hyphenated words without hyphens; texts have few hyphens, so each is checked."""
     parts: list[str] = []
     end = -1
     for hyphen in _HYPHEN.finditer(text):

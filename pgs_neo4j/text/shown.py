@@ -118,7 +118,7 @@ def texts_note(nodes: int, texts: int) -> str:
 
 
 def unproven_prompts(count: int) -> str:
-    """Return a note that ``count`` prompts are not proven to be read, with advice.
+    """Return a note that ``count`` prompts may not have been read in full, with advice.
 
     It is empty for 0.
     """
@@ -131,7 +131,7 @@ def unproven_prompts(count: int) -> str:
 
 
 def unproven_chunks(count: int) -> str:
-    """Return a note that ``count`` chunks are not proven to be read as a whole; empty for 0."""
+    """Return a note that ``count`` chunks may not have been read in full; empty for 0."""
     chunks = counted(count, "chunk")
     return f"{chunks} shown to the model, unproven" if count else ""
 

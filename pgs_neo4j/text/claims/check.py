@@ -258,10 +258,7 @@ def _is_known(
 
 
 def _is_contrary(text: str, source: Material, number: Number) -> bool:
-    """Return whether a text says that something rose, and the source of its number that it fell.
-
-    The reverse counts in the same way.
-    """
+    """Return whether a text and the source of a number state opposite trends: rose and fell."""
     trends = _find_trends(text)
     if not any(trends):
         return False

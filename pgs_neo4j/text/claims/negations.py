@@ -11,7 +11,7 @@ from pgs_neo4j.text.normal_form import find_words
 
 LEAST_WORDS = 3  # a sentence with fewer content words is not compared
 SHARE = 0.8  # share of a sentence's content words that a text must have in the same order
-LOOSE = 1.4  # a place in a text may have this many times the content words of the sentence
+LOOSE = 1.4  # a place in a text may be this many times as long as the sentence, in content words
 ANCHORS = 3  # a place in a text begins with one of this many first content words
 BEFORE = 4  # words before the first shared word that may deny it
 

@@ -100,12 +100,12 @@ class EntitySchema:
         return other.types.items() <= self.types.items() and (freely or narrower)
 
     def type_named(self, name: str) -> str | None:
-        """Return the schema's type for a name, in any spelling or a synonym; None without a match."""
+        """Return the schema's type for a name, in any spelling or by a synonym, or None."""
         wanted, own = _strip_name(name), self._bare_types
         return own.get(wanted) or own.get(_strip_name(_SYNONYMS.get(wanted, "")))
 
     def relation_named(self, name: str) -> str | None:
-        """Return the schema's relation for a name, in any spelling; None without a match."""
+        """Return the schema's relation for a name, in any spelling, or None."""
         return self._bare_relations.get(_strip_name(name))
 
     @cached_property

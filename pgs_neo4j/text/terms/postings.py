@@ -146,7 +146,7 @@ def terms_of_stems(stems: Sequence[str]) -> list[int]:
 
 
 def _find_joined_keys(texts: Sequence[str]) -> HashArray:
-    """Return sort keys ``(m,)`` of the words that hyphens divide in texts, without hyphens."""
+    """Return sort keys ``(m,)`` of the hyphenated words in texts, without their hyphens."""
     stems: list[str] = []
     places: list[int] = []
     for place, text in enumerate(texts):
