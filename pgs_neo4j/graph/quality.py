@@ -1,4 +1,4 @@
-"""Measures of a partitioning's quality: modularity and conductance."""
+"""Measures the quality of a partitioning: modularity and conductance."""
 
 from __future__ import annotations
 

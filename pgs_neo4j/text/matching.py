@@ -24,7 +24,7 @@ from pgs_neo4j.text.normal_form import (
 from pgs_neo4j.text.words import MIN_STEM, stem, words
 
 LONGEST_WORD = 80  # compared characters of a word; longer words are dumps of data
-LONGEST_ENDING = 8  # maximum characters between two forms of a word: "ations", a doubled letter
+LONGEST_ENDING = 8  # forms of a word differ by at most this many characters, such as "ations"
 PHRASE_WINDOW = 60  # characters for a word of a phrase and the gap after it
 UNSPACED = 0x2E80  # scripts from here on put no blanks between words (Han, Kana, Hangul)
 GROUP = 3  # digits of a large number between two commas

@@ -19,8 +19,8 @@ DIGITS_PER_TOKEN = 4  # vocabularies hold all numbers of three digits, and few l
 UNSPACED_PER_TOKEN = 4  # frequent words of Chinese, Japanese, and Thai are single tokens
 MARKS_SHARE = 0.8  # tokens per run of marks; some runs are merged with a line's end or a space
 
-# Runs overestimate the tokens of markup: "[n12]" has four runs in five bytes. So the bound also has
-# a limit by bytes. The largest vocabularies reach more than five bytes per token on prose.
+# Runs overestimate the tokens of markup: "[n12]" has four runs in five bytes. So the lower bound
+# never exceeds one token per this many bytes. Large vocabularies reach over five bytes on prose.
 MOST_BYTES_PER_TOKEN = 6.0
 WORDS_SHARE = 0.97  # tokens per run of letters; some vocabularies hold "don't" as one token
 

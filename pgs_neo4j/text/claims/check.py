@@ -118,8 +118,8 @@ _DECORATION = re.compile(r"[*_`]|\A\W*[-•+]\s+")
 class Known:
     """Facts that a sentence may state without a source: the question, and counts of the run.
 
-    ``names`` holds names such as the names of partitions. ``partitions`` and ``nodes`` are numbers
-    of partitions and nodes that the run counted.
+    ``names`` holds names such as the names of partitions. ``partitions`` and ``nodes`` are counts
+    of the run that a sentence may repeat.
     """
 
     question: Material = field(default_factory=lambda: Material(""))

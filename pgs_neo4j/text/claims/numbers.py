@@ -447,7 +447,7 @@ def _is_inside_name(text: str, match: re.Match[str]) -> bool:
     if before[-1:] in {"_", "\\", "^"} or (before[-1:] == "/" and not before[:1].isdigit()):
         return True
     if before[-1:] == "-" and _NAMED.search(text, max(0, start - 24), start):
-        return True  # COVID-19, but not mid-1990s
+        return True  # the number is part of a name: COVID-19, but not mid-1990s
     return after[:1] == "_" or (after[:1] == "." and after[1:].isalpha() and after[1:].islower())
 
 

@@ -51,7 +51,7 @@ def number_sentences(chunk: Chunk, before: int = 0) -> str:
     """Return the sentences of a chunk for a prompt, one per line after its number.
 
     Numbers start after ``before``, the number of sentences in earlier passages. Delimiters are
-    neutralized, so a reply that repeats a sentence cannot form a record. Rules between sections are
+    neutralized, so a reply that repeats a sentence cannot form a record. Lines without words are
     left out, but they use up a number.
     """
     lines = [

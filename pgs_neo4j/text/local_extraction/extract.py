@@ -170,7 +170,7 @@ def _find_pairs(terms: Sequence[Candidate], chunk: Chunk) -> Iterator[ExtractedR
         if yielded == MOST_PAIRS:
             return
         if set(one.key.split(" ")) & set(other.key.split(" ")):
-            continue  # variants of one phrase
+            continue  # terms that share a word are variants of one phrase
         source, target = sorted((one.name, other.name), key=normalize_name)
         both = sorted(set(one.sentences) & set(other.sentences))
         yielded += 1

@@ -52,7 +52,8 @@ def score_words(
     total: Counter[str] = Counter()
     for words in counts.values():
         total.update(words)
-    if sum(bool(words) for words in counts.values()) <= 1:  # there is no other partition to compare
+    # Without another partition to compare with, words rank by their counts.
+    if sum(bool(words) for words in counts.values()) <= 1:
         return {
             part: sorted(((float(count), word) for word, count in words.items()), key=_score_key)
             for part, words in counts.items()

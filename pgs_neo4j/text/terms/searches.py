@@ -52,7 +52,7 @@ def sought_terms(search: SearchTerms) -> tuple[SoughtTerm, ...] | None:
 
 
 def _find_words(root: str) -> Iterable[Word]:
-    """Yield index terms of a word with this root: its stems, or all its pairs of letters."""
+    """Yield the index terms of a root: its possible stems, or each pair of its letters."""
     signs = " ".join(_UNSPACED.findall(root))
     if signs:
         yield from ((term,) for term in terms_of(signs))
