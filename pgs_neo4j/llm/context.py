@@ -1,7 +1,7 @@
-"""What a model can take in one call, how that is known, and the rooms that follow from it.
+"""Keeps the contexts of models, and derives how long prompts and replies may be.
 
 A model's context holds prompt and reply together. Sizes of prompts are estimates, and the server
-counts in tokens of its own, so some of the context stays free.
+counts with its own tokenizer, so some of the context stays free.
 """
 
 from __future__ import annotations
@@ -24,21 +24,22 @@ ORIGINS: dict[Origin, str] = {
 }
 
 SMALL_CONTEXT = 16_384
-"""Tokens of a context that makes many short prompts of a partition."""
+"""Tokens; with a smaller context, a partition needs many short prompts, so users get advice."""
 LARGER_CONTEXT = 32_768
-"""Tokens of the context that is advised instead."""
-INPUT_SHARE = 0.875  # of a context, where a server wants a limit for prompts alone
+"""Tokens of the context that the advice suggests."""
+INPUT_SHARE = 0.875  # of a context, for servers that need a limit for prompts alone
 
-# What a chat template adds to two messages. Where nothing refuses a prompt that was estimated too
-# low, a share of the context stays free as well.
+# A chat template adds this many tokens to two messages. If the server may cut a prompt that was
+# estimated too low instead of refusing it, this share of the context also stays free.
 MARGIN_TOKENS = 64
 MARGIN_SHARE = 0.05
-# A report of a few findings. A context that leaves less holds no pass at all.
+# Tokens of a report of a few findings. A context that leaves less for the reply is too small for
+# any pass.
 LEAST_REPLY = 256
-REPLY_SHARE = 0.4  # of the context, at most, where the wanted reply would take more
+REPLY_SHARE = 0.4  # the most of a context that a reply may take
 
-# A server may have been restarted with another context. Asking costs nothing, but takes up to 5 s
-# where it does not answer.
+# A server may have been restarted with another context, so it is asked again. That costs nothing,
+# but takes up to 5 s if it does not answer.
 ASK_AGAIN_S = 60.0
 UNKNOWN = "unknown; its server does not say it, so each prompt has to prove that it was read"
 
@@ -47,9 +48,9 @@ UNKNOWN = "unknown; its server does not say it, so each prompt has to prove that
 class ModelContext:
     """The tokens that a model takes in one call, its reply included.
 
-    ``refuses``: its server answers a longer prompt with an error. Other servers may cut it and say
-    nothing. ``prompt`` are the tokens that it left of a prompt that it cut. ``server`` is the name
-    of the program that says it, if that is known.
+    ``refuses`` is true if the server answers a longer prompt with an error. Other servers may cut
+    it silently. ``prompt`` is the size of a cut prompt, in tokens; None if no cut was seen.
+    ``server`` is the name of the program that reports the context, if it is known.
     """
 
     tokens: int
@@ -68,34 +69,34 @@ class ModelContext:
 
 @runtime_checkable
 class Limited(Protocol):
-    """An LLM whose server can be asked what the model takes."""
+    """An LLM whose server can be asked for the model's context."""
 
     async def read_context(self) -> ModelContext | None:
-        """Return what the server says; None if it says nothing. Raises nothing."""
+        """Return the context that the server reports; None if it reports none. Raises nothing."""
         ...
 
     @property
     def refuses_long_prompts(self) -> bool:
-        """Whether its server is known to answer a too long prompt with an error."""
+        """Whether the server is known to refuse a prompt that is too long."""
         ...
 
 
 @runtime_checkable
 class Advised(Protocol):
-    """An LLM whose server is known to want something for a larger context."""
+    """An LLM that can advise how to get a larger context from its server."""
 
     @property
     def larger_context(self) -> str:
-        """What to do for a larger context, in words; empty: unknown."""
+        """The advice for a larger context, in words; empty if unknown."""
         ...
 
 
 @dataclass(slots=True)
 class Contexts:
-    """The contexts of models by name: configured, told by their servers, or learned.
+    """The contexts of models by name: configured, reported by their servers, or learned.
 
-    ``entries`` are the ``[models.NAME]`` tables, which have the last word unless the server refuses
-    or cuts less.
+    ``entries`` are the ``[models.NAME]`` tables. A context in them holds unless the server refuses
+    or cuts a shorter prompt.
     """
 
     entries: Mapping[str, ModelEntry]
@@ -110,9 +111,9 @@ class Contexts:
         return self.of(_name_of(llm))
 
     async def ask_again(self, llm: object) -> bool:
-        """Ask a model's server, at most once a minute, and return whether it has changed.
+        """Ask a model's server, at most once a minute; return whether its context has changed.
 
-        If it says something else than before, that replaces all that was learned. Raises nothing.
+        A changed context replaces everything that was learned. Raises nothing.
         """
         name = _name_of(llm)
         if not isinstance(llm, Limited):
@@ -136,11 +137,11 @@ class Contexts:
         return changed
 
     def is_new_model(self, name: str, reported: str) -> bool:
-        """Return whether replies of a model bear a name that no earlier one did.
+        """Return whether a reply reports another model than all earlier replies.
 
-        An endpoint that serves one name with several models is followed once for each of them.
+        If an endpoint serves one name with several models, this is true once for each new one.
         """
-        if reported == name:  # some replies do not say
+        if reported == name:  # a reply that reports no model bears the configured name
             return False
         known = self._reported.setdefault(name, set())
         new = bool(known) and reported not in known
@@ -148,12 +149,12 @@ class Contexts:
         return new
 
     def forget(self, model: str) -> None:
-        """Forget what is known of a model, because another one has its name now."""
+        """Forget what is known of a model, because its name now belongs to another model."""
         for known in (self._known, self._said, self._asked_at):
             known.pop(model, None)
 
     def describe(self, llms: Sequence[object]) -> tuple[tuple[str, str], ...]:
-        """Return the contexts of models behind endpoints in words, by their names."""
+        """Return pairs of a model's name and its context in words, for models behind endpoints."""
         described: dict[str, str] = {}
         for llm in llms:
             if isinstance(llm, Limited):
@@ -164,7 +165,7 @@ class Contexts:
         return tuple(described.items())
 
     def advise(self, llms: Sequence[object]) -> tuple[str, ...]:
-        """Return a sentence for each model with a small context, and what to do."""
+        """Return a sentence of advice for each model with a small context."""
         advice: dict[str, str] = {}
         for llm in llms:
             name = _name_of(llm)
@@ -181,7 +182,7 @@ class Contexts:
         return ModelContext(entry.context, "configured") if entry and entry.context else None
 
     def learn(self, model: str, context: ModelContext) -> bool:
-        """Take in a context that the server has shown; return whether it is smaller than known."""
+        """Store a context that the server has shown, if it is smaller; return whether it is."""
         known = self.of(model)
         if known is not None and known.tokens <= context.tokens:
             return False
@@ -189,7 +190,10 @@ class Contexts:
         return True
 
     def learn_cut(self, model: str, kept: int, room: int) -> None:
-        """Take in that a server left ``kept`` tokens of a prompt beside a reply of ``room``."""
+        """Lower the context after a server cut a prompt to ``kept`` tokens.
+
+        ``room`` is the limit of the reply, which shared the context with the prompt.
+        """
         known = self.of(model)
         if known is None or known.prompt is None or kept < known.prompt:
             tokens = kept + min(room, kept)
@@ -198,7 +202,7 @@ class Contexts:
             self._known[model] = ModelContext(tokens, "cut", prompt=kept)
 
     def learn_whole(self, model: str, counted: int) -> None:
-        """Take in that a prompt of so many tokens was read: what was learned was too little."""
+        """Raise a learned context that was too small, after a prompt of ``counted`` tokens fit."""
         known = self._known.get(model)
         if known is None or known.origin not in ("cut", "refusal"):
             return
@@ -208,9 +212,9 @@ class Contexts:
             self._known[model] = replace(known, tokens=known.tokens + more, prompt=prompt)
 
     def input_room(self, model: str, most: int | None, room: int) -> int | None:
-        """Return the most input tokens beside ``room`` for a reply; None without a limit.
+        """Return the most input tokens beside a reply of ``room``; None without a limit.
 
-        ``most`` is the configured limit. A reply takes at most a part of a small context.
+        ``most`` is the configured limit. The reply gets at most 40 percent of a small context.
         """
         known = self.of(model)
         if known is None:
@@ -222,7 +226,7 @@ class Contexts:
         return fits if most is None else min(most, fits)
 
     def fits(self, model: str, prompt: int) -> bool:
-        """Return whether a prompt of these estimated tokens leaves room for a reply."""
+        """Return whether a prompt of so many estimated tokens leaves room for a reply."""
         known = self.of(model)
         if known is None:
             return True
@@ -231,7 +235,10 @@ class Contexts:
         return prompt + LEAST_REPLY + _margin(known) <= known.tokens
 
     def reply_room(self, model: str, prompt: int, room: int) -> int:
-        """Return the tokens that a reply may have beside a prompt: ``room``, or what is left."""
+        """Return the most tokens of a reply: ``room``, or less if the prompt leaves less.
+
+        ``prompt`` is the estimated size of the prompt, in tokens.
+        """
         known = self.of(model)
         if known is None:
             return room
@@ -243,7 +250,10 @@ def _name_of(llm: object) -> str:
 
 
 def _within(kept: int) -> int:
-    """Return the estimated tokens that a server reads whole, after it kept so many of a prompt."""
+    """Return the size of a prompt that a server will not cut, in estimated tokens.
+
+    ``kept`` is the size to which it cut an earlier prompt.
+    """
     return max(1, int(kept * (1 - MARGIN_SHARE)))
 
 
@@ -255,10 +265,10 @@ def _margin(known: ModelContext) -> int:
 def describe_larger_context(
     provider: ProviderName | None, model: str, *, most: int | None = None, slots: int = 1
 ) -> str:
-    """Return what to do at a kind of server for a larger context; empty: unknown.
+    """Return the advice for a larger context at a kind of server; empty if unknown.
 
-    ``most`` is what the model was trained for, in tokens. ``slots`` are the calls that its server
-    answers at once.
+    ``most`` is the context that the model was trained for, in tokens. ``slots`` is the number of
+    calls that its server answers at once.
     """
     if provider is None:
         return ""
@@ -273,10 +283,11 @@ def describe_larger_context(
 
 
 def advise_context(known: ModelContext, model: str, larger_context: str) -> str:
-    """Return a sentence on a context that is small, and what to do; empty for any other.
+    """Return a sentence of advice for a small context; empty if the context is large enough.
 
-    ``larger_context`` is what its server wants for a larger one, in words; empty: unknown.
+    ``larger_context`` says in words how its server provides a larger one; empty if unknown.
     """
+
     if known.tokens >= SMALL_CONTEXT:
         return ""
     table = f"[models.{model!r}] in pgs.toml"

@@ -1,4 +1,4 @@
-"""Builds the models that the settings name, and refuses defaults that a provider cannot have."""
+"""Builds the models that the settings name, and refuses default models that a provider lacks."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from pgs_neo4j.llm.openai.recognizing import AskedServer
 
 DEFAULTS_OF: tuple[ProviderName | None, ...] = (None, "openai", "azure")
-"""Providers that may have the default models. Deployments at Azure have names of the customer."""
-TASKS = ("sweep_model", "synthesis_model")  # whose models the other tasks use as well
-NAMED = 8  # models of a server that the error names
+"""Providers that may have the default models. At Azure, customers name deployments themselves."""
+TASKS = ("sweep_model", "synthesis_model")  # the other tasks use these models by default
+NAMED = 8  # models of a server that the error lists, at most
 TIMEOUT_S = 10.0
 
 
@@ -35,8 +35,8 @@ TIMEOUT_S = 10.0
 class Readers:
     """The models for each task, some of them the same object.
 
-    ``answer`` answers from a search, ``keywords`` names its keywords, and ``ordering`` orders what
-    it found.
+    ``answer`` answers from a search, ``keywords`` names its keywords, and ``ordering`` orders its
+    results.
     """
 
     sweep: LLM
@@ -47,14 +47,14 @@ class Readers:
 
     @property
     def name(self) -> str:
-        """The names of the models of an ask for display, or the one that they share."""
+        """The name of the sweep and the synthesis model for display; both if they differ."""
         if self.sweep.name == self.synthesis.name:
             return self.sweep.name
         return f"{self.sweep.name} + {self.synthesis.name}"
 
     @property
     def by_task(self) -> dict[str, LLM]:
-        """The models by the names of their settings, in words."""
+        """The models by the names of their tasks, for display."""
         return {
             "sweep model": self.sweep,
             "synthesis model": self.synthesis,
@@ -64,7 +64,7 @@ class Readers:
         }
 
     def with_sweep(self, llm: LLM) -> Readers:
-        """Return the models with another one for sweeps, and for what the former did with them."""
+        """Return the models with another sweep model, also for tasks that shared the former one."""
         return replace(
             self,
             sweep=llm,
@@ -73,12 +73,12 @@ class Readers:
         )
 
     def with_synthesis(self, llm: LLM) -> Readers:
-        """Return the models with another one for the synthesis, and for answers as before."""
+        """Return the models with another synthesis model, also for answers if they shared it."""
         answer = llm if self.answer is self.synthesis else self.answer
         return replace(self, synthesis=llm, answer=answer)
 
     async def close(self) -> None:
-        """Close all of them."""
+        """Close each model once."""
         for model in dict.fromkeys(self.by_task.values()):
             await model.close()
 
@@ -86,8 +86,8 @@ class Readers:
 def create_llms(settings: Settings, config: PGSConfig) -> Readers:
     """Return the configured readers, without connecting.
 
-    Raises ModelAuthError when a provider is meant that needs a key and none is set, ConfigError
-    when a base URL is malformed or must not get the key, or when a model has no endpoint.
+    Raises ModelAuthError if a provider needs a key and none is set. Raises ConfigError if a base
+    URL is malformed or must not get the key, or if a model has no endpoint.
     """
     if not settings.uses_models:
         from pgs_neo4j.llm.extractive import ExtractiveLLM
@@ -115,9 +115,9 @@ def configured_models(settings: Settings) -> tuple[str, str, str, str, str]:
 def choose_llms(
     settings: Settings, created: Readers | None, sweep: LLM | None, synthesis: LLM | None
 ) -> Readers:
-    """Return the models for each task, with those of a call in place of ``created`` ones.
+    """Return the models for each task, with the models of a call in place of ``created`` ones.
 
-    A model of a call also does the tasks for which the settings name no other.
+    A model of a call also does related tasks for which the settings name no model.
     """
     if created is None:
         assert sweep is not None
@@ -137,16 +137,17 @@ def _create_llm(
 ) -> LLM:
     """Return a model by its name in the settings, without connecting.
 
-    It is asked by the interface of its provider. A server that is not known by its address is asked
-    whether it is Ollama; ``asked`` are those of other models. Raises as ``create_llms``.
+    The provider determines its interface. If the address shows no provider, the first call will ask
+    the server whether it is Ollama. ``asked`` holds such servers, so that models share them. Raises
+    the errors of ``create_llms``.
     """
     from pgs_neo4j.llm.ollama.chat import OllamaLLM
     from pgs_neo4j.llm.openai.chat import OpenAILLM
     from pgs_neo4j.llm.openai.recognizing import AskedLLM, AskedServer
 
     entry = settings.models.get(name)
-    endpoint, served_as = _endpoint(settings, config, name)
-    context = _configured_context(settings, name)
+    endpoint, served_as = _create_endpoint(settings, config, name)
+    context = _find_context(settings, name)
     caches = entry.prompt_cache if entry is not None else "instructions"
     temperature = settings.temperature
     if entry is not None and entry.temperature is not None:
@@ -173,10 +174,10 @@ def _create_llm(
 def create_embedder(
     settings: Settings, config: PGSConfig, name: EmbedderName | None = None
 ) -> Embedder | None:
-    """Return the embedder called ``name``, or the configured one, else hashing.
+    """Return the embedder ``name``, or else the configured one, or else hashing.
 
-    None for "none". Raises ConfigError for "stored", whose vectors belong to the graph and not to a
-    model. Also raises the errors of ``create_llms`` for an endpoint.
+    Returns None for "none". Raises ConfigError for "stored", because its vectors come from the
+    graph and not from a model. Also raises the errors of ``create_llms`` for an endpoint.
     """
     match name or settings.embedder or "hashing":
         case "none":
@@ -189,13 +190,13 @@ def create_embedder(
             from pgs_neo4j.llm.embedders import openai
 
             model = settings.embedding_model or openai.MODEL
-            endpoint, served_as = _endpoint(settings, config, model)
+            endpoint, served_as = _create_endpoint(settings, config, model)
             return openai.OpenAIEmbedder(
                 endpoint,
                 model=model,
                 served_as=served_as,
                 dimensions=settings.embedding_dimensions,
-                context=_configured_context(settings, model),
+                context=_find_context(settings, model),
             )
         case "sentence-transformers":
             from pgs_neo4j.llm.embedders import sentence_transformers
@@ -211,10 +212,10 @@ def create_embedder(
 
 
 def create_relevance_model(settings: Settings, config: PGSConfig) -> RelevanceModel | None:
-    """Return the configured model that orders texts, without connecting; None without one.
+    """Return the configured reranker, without connecting; None if none is configured.
 
-    Raises ConfigError when the address is malformed or must not get the key, and ModelAuthError for
-    a malformed key.
+    Raises ConfigError if the address is malformed or must not get the key, and ModelAuthError for a
+    malformed key.
     """
     access = rerank_access(settings)
     if access is None:
@@ -225,17 +226,17 @@ def create_relevance_model(settings: Settings, config: PGSConfig) -> RelevanceMo
     timeout_s = min(config.model_timeout_s, RERANK_S)
     endpoint = Endpoint(access.base_url, access.key, timeout_s, RERANKER_WORDS)
     endpoint.pace.allow(config.tokens_per_minute)
-    context = _configured_context(settings, settings.rerank_model)
+    context = _find_context(settings, settings.rerank_model)
     return HTTPReranker(endpoint, settings.rerank_model, context=context)
 
 
-def _configured_context(settings: Settings, model: str | None) -> int | None:
+def _find_context(settings: Settings, model: str | None) -> int | None:
     entry = settings.models.get(model or "")
     return entry.context if entry is not None else None
 
 
-def _endpoint(settings: Settings, config: PGSConfig, model: str) -> tuple[Endpoint, str]:
-    """Return the endpoint of a model, and the name of the model there."""
+def _create_endpoint(settings: Settings, config: PGSConfig, model: str) -> tuple[Endpoint, str]:
+    """Return the endpoint of a model, and the model's name at the endpoint."""
     access = model_access(settings, model)
     endpoint = Endpoint(
         access.base_url, access.key, config.model_timeout_s, provider=access.provider
@@ -245,12 +246,11 @@ def _endpoint(settings: Settings, config: PGSConfig, model: str) -> tuple[Endpoi
 
 
 async def require_models(settings: Settings, config: PGSConfig) -> None:
-    """Check that a model is set for each task whose provider does not have the default one.
+    """Check that a model is set for each task whose provider lacks the default model.
 
-    The defaults are OpenAI's. Another provider would answer every call with an error about a model
-    that the user has never heard of, after the graph has been partitioned. Only where a model is
-    missing, the provider is asked which models it has, at no cost. Raises ConfigError that names
-    them.
+    The default models are OpenAI's. Any other provider would answer every call with an error about
+    a model that the user never chose, and only after the graph was partitioned. If a model is not
+    set, the provider is asked at no cost which models it has. Raises ConfigError, which names them.
     """
     if not settings.uses_models:
         return
@@ -268,7 +268,7 @@ async def require_models(settings: Settings, config: PGSConfig) -> None:
         found: list[tuple[str, str]] = []
         for name in unset:
             llm = readers.sweep if name == "sweep_model" else readers.synthesis
-            if (has := await _ask(llm)) is not None:
+            if (has := await _describe_models(llm)) is not None:
                 found.append((name, has))
     finally:
         await readers.close()
@@ -281,8 +281,8 @@ async def require_models(settings: Settings, config: PGSConfig) -> None:
         )
 
 
-async def _ask(llm: LLM) -> str | None:
-    """Return what to know of a server's models; None if it has the one that is asked for."""
+async def _describe_models(llm: LLM) -> str | None:
+    """Return a clause about the models of a server; None if it has the wanted model."""
     from pgs_neo4j.llm.openai.recognizing import Probed
 
     assert isinstance(llm, Probed)  # as each model of a provider can be asked

@@ -1,8 +1,8 @@
-"""Recognizes the errors with which servers refuse a prompt that is too long for them.
+"""Recognizes the errors by which servers refuse a prompt that is too long.
 
-Each vendor has words of its own, and few have a code. What counts are the words around the limit,
-because the numbers may be missing. A refusal often names the limit, and sometimes the length of the
-prompt, both in the server's own tokens.
+Each vendor uses its own words, and few send a code. The words around the limit decide, because the
+numbers may be missing. A refusal often names the limit, and sometimes the length of the prompt,
+both in the server's own tokens.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ CODES = frozenset(
     )
 )
 STATUSES = frozenset((400, 413, 422, 424, 500, 502))
-# OpenAI's limit of tokens a minute refuses a single request that is larger with this status. No
-# wait helps.
+# OpenAI limits the tokens of a minute. It refuses a single request above that limit with this
+# status, and no wait helps.
 LIMITED_STATUS = 429
-LOOKED_AT = 4_000  # characters of an error; its reason stands at the beginning
-LONGEST_CONTEXT = 100_000_000  # tokens; a larger number cannot be one
+LOOKED_AT = 4_000  # characters of an error, because its beginning names the reason
+LONGEST_CONTEXT = 100_000_000  # tokens; a larger number is no context
 
 # llama.cpp, LM Studio, Ollama, OpenAI, SGLang, Mistral: "context length", "context size".
 # vLLM: "maximum model length", "max_model_len". Anthropic and DashScope: "prompt is too long".
@@ -57,13 +57,13 @@ _TOO_LONG = re.compile(
     r"reduce the length of (?:the|your)|larger than the model's (?:context|maximum)",
     re.IGNORECASE | re.DOTALL,
 )
-# Groq, of a reply that may not be so long, in a sentence that ends with "context_window".
+# Groq says this about a reply that may not be so long, in a sentence that ends in "context_window".
 _OF_REPLY = re.compile(
     r"max_(?:completion_)?tokens\W{0,3}must be less than or equal", re.IGNORECASE
 )
-# OpenAI, of a message with too many characters: its numbers are no tokens.
+# OpenAI says this about a message with too many characters, so its numbers are not tokens.
 _IN_CHARACTERS = re.compile(r"string too long|string_above_max_length", re.IGNORECASE)
-# Quota of all requests of a minute, which a single one exceeds.
+# A single request exceeds the quota of a minute.
 _OF_ONE_REQUEST = re.compile(
     r"request too large.{0,300}limit:? (\d+), requested:? (\d+)", re.IGNORECASE | re.DOTALL
 )
@@ -111,7 +111,8 @@ _PROMPTS = tuple(
 class LengthRefusal:
     """A refusal because of length.
 
-    ``context`` is the limit that it names, ``prompt`` the length, both in tokens; None: unnamed.
+    ``context`` is the limit and ``prompt`` the length of the prompt, both in tokens; None if the
+    refusal does not name them.
     """
 
     context: int | None = None
@@ -119,7 +120,7 @@ class LengthRefusal:
 
 
 def parse_length_refusal(status: int, code: str | None, text: str) -> LengthRefusal | None:
-    """Return what an error says of lengths; None if it has another reason.
+    """Return the limit and length that an error names; None if the length is not its reason.
 
     ``text`` is the error's message or its whole body.
     """
@@ -136,10 +137,10 @@ def parse_length_refusal(status: int, code: str | None, text: str) -> LengthRefu
         return None
     if _IN_CHARACTERS.search(said):
         return LengthRefusal()
-    return LengthRefusal(_first(_LIMITS, said), _first(_PROMPTS, said))
+    return LengthRefusal(_find_number(_LIMITS, said), _find_number(_PROMPTS, said))
 
 
-def _first(patterns: tuple[re.Pattern[str], ...], text: str) -> int | None:
+def _find_number(patterns: tuple[re.Pattern[str], ...], text: str) -> int | None:
     for pattern in patterns:
         if found := pattern.search(text):
             number = int(re.sub(r"\D", "", found["n"]))

@@ -1,7 +1,7 @@
-"""What the refusals of an endpoint have shown of a model, in words, each told once to a run.
+"""Keeps the lessons that a model's refusals have taught, and reports each lesson once to a run.
 
-All models of a process that ask for one model of an endpoint share it, so each refusal is paid for
-once. It lives as long as one of them does.
+In one process, all objects that call the same model of an endpoint share its lessons, so each
+refusal occurs only once. Lessons live as long as one of these objects.
 """
 
 from __future__ import annotations
@@ -14,26 +14,30 @@ from weakref import WeakValueDictionary
 
 @dataclass(slots=True, eq=False)
 class Lessons:
-    """What is left out or moved from now on, because an endpoint refused it."""
+    """Sentences about changes to later requests that an endpoint's refusals have caused."""
 
     _known: list[str] = field(default_factory=list)
     _told: set[str] = field(default_factory=set)
 
     def add(self, lesson: str, *, instead_of: str = "") -> None:
-        """Take in a lesson, unless it is known; calls in flight may bring the same one."""
+        """Add a lesson, unless it is known: several calls in flight may bring the same one.
+
+        It replaces the lesson ``instead_of``, if that is known.
+        """
         if instead_of in self._known:
             self._known.remove(instead_of)
         if lesson not in self._known:
             self._known.append(lesson)
 
     def forget(self) -> None:
-        """Forget what is known. What was told is not told again, but to another run."""
+        """Forget all lessons. If one comes back, only runs that have not heard it get it again."""
         self._known.clear()
 
     def take(self, where: str, told: ToldLessons | None = None) -> tuple[str, ...]:
-        """Return in sentences what a run was not told yet; ``where`` names the endpoint.
+        """Return a sentence for each lesson that is new to a run; ``where`` names the endpoint.
 
-        Without a run, that is what nobody was told.
+        ``told`` are the lessons that the run has heard. Without it, lessons that any caller has
+        taken before are left out.
         """
         if told is None:
             new = [one for one in self._known if one not in self._told]
@@ -45,22 +49,22 @@ class Lessons:
 
 @dataclass(slots=True)
 class ToldLessons:
-    """What one run was told, of whichever model; models that share lessons tell each once."""
+    """The lessons that one run has heard, from all its models."""
 
     _told: set[tuple[Lessons, str]] = field(default_factory=set)
 
     def add(self, lessons: Lessons, lesson: str) -> bool:
-        """Note that a lesson is told now; return whether it is new to the run."""
+        """Record that the run hears a lesson now; return whether it is new to the run."""
         new = (lessons, lesson) not in self._told
         self._told.add((lessons, lesson))
         return new
 
 
 class Learned(Protocol):
-    """What refusals have shown of a model, which another one with its name may not share."""
+    """Knowledge from a model's refusals, which another model of the same name may not share."""
 
     def forget(self) -> None:
-        """Forget it, as if nothing had been asked. What was told once is not told again."""
+        """Forget it, as before the first call. Lessons that a run has heard are not repeated."""
         ...
 
 
@@ -70,10 +74,12 @@ _SHARED: WeakValueDictionary[tuple[str, str, str], Learned] = WeakValueDictionar
 
 
 def share_learned(kind: type[T], account: str, model: str, create: Callable[[], T]) -> T:
-    """Return what is learned of a model by all who ask for it in this process.
+    """Return the knowledge about a model that all its users in this process share.
 
-    ``account`` is the endpoint with its key, ``model`` the name of the model there.
+    ``account`` is the endpoint with its key, ``model`` the name of the model there. ``create``
+    makes the knowledge if there is none yet.
     """
+
     key = (kind.__qualname__ + kind.__module__, account, model)
     known = _SHARED.get(key)
     if not isinstance(known, kind):

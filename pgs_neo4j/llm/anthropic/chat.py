@@ -1,4 +1,4 @@
-"""A model behind Anthropic's Messages API as an LLM, by the official client."""
+"""Calls a model behind Anthropic's Messages API through the official client."""
 
 from __future__ import annotations
 
@@ -87,10 +87,10 @@ class AnthropicLLM:
     """A model behind Anthropic's Messages API.
 
     ``model`` is its name for display and prices, ``served_as`` its id at the endpoint, by default
-    the same. ``caches`` is what the provider's prompt cache is to hold. ``idle_timeout_s`` limits
-    the silence between two pieces of a streamed text. Before the first piece, a model may think for
-    as long as the endpoint's deadline allows. Raises ConfigError if the package ``anthropic`` is
-    not installed.
+    the same. ``caches`` selects the parts of a prompt that the provider caches. ``idle_timeout_s``
+    limits the silence between two pieces of a streamed text. Before the first piece, a model may
+    think until the endpoint's deadline. Raises ConfigError if the package ``anthropic`` is not
+    installed.
     """
 
     def __init__(
@@ -123,7 +123,7 @@ class AnthropicLLM:
 
     @property
     def served_at(self) -> ServedAt:
-        """The provider and the host that answer its calls."""
+        """The provider and the host that answer this model's calls."""
         return self._endpoint.served_at("anthropic")
 
     @property
@@ -143,7 +143,7 @@ class AnthropicLLM:
     ) -> Completion:
         """Return the whole reply, after a single try.
 
-        Errors say whether another try may help. Raises ModelAuthError, ModelRateLimitError,
+        Each error states if another try may help. Raises ModelAuthError, ModelRateLimitError,
         ModelTimeoutError, ModelUnavailableError, and ModelOutputError for a refusal or a reply that
         is malformed or empty.
         """
@@ -152,9 +152,9 @@ class AnthropicLLM:
         send = self._send_streamed if streamed else self._send_whole
         most_bytes = stream_bytes(max_tokens) if streamed else reply_bytes(max_tokens)
         async with in_time(self._endpoint, self.name):
-            with limited_body(most_bytes, self._where):
+            with limited_body(most_bytes, self._host_and_model):
                 written, left = await self._send(send, prompt, max_tokens, effort, stream=streamed)
-        made = self._completion(prompt, written)
+        made = self._make_completion(prompt, written)
         check_reply(self._endpoint, made, None, written.end, self.name)
         if written.end == "broken":
             raise broken_reply(self._endpoint, made, written.reason, self.name)
@@ -165,13 +165,13 @@ class AnthropicLLM:
     ) -> AsyncGenerator[str | Completion, None]:
         """Yield pieces of text, then one Completion.
 
-        Raises as ``complete`` does. Raises ModelUnavailableError when the stream breaks off and
-        ModelTimeoutError when it stalls; neither can then be retried.
+        Raises the errors of ``complete``. Also raises ModelUnavailableError when the stream breaks
+        off and ModelTimeoutError when it stalls; after its first piece, it cannot be retried.
         """
         await self._load()
         deadline = asyncio.get_running_loop().time() + self._endpoint.timeout_s
         async with in_time(self._endpoint, self.name):
-            with limited_body(stream_bytes(max_tokens), self._where):
+            with limited_body(stream_bytes(max_tokens), self._host_and_model):
                 reply, text = await self._send(
                     self._open_stream, prompt, max_tokens, effort, stream=True
                 )
@@ -182,18 +182,18 @@ class AnthropicLLM:
         finally:
             await reply.close()
         written = reply.written
-        made = self._completion(prompt, written)
+        made = self._make_completion(prompt, written)
         check_reply(self._endpoint, made, None, written.end, self.name)
         if written.end == "broken" and not made.text.strip():
             raise broken_reply(self._endpoint, made, written.reason, self.name)
-        # The text was shown already, so a broken end only makes it incomplete.
+        # The caller has shown the text, so a broken end only marks it as incomplete.
         yield made
 
     async def read_context(self) -> ModelContext | None:
-        """Return what the server says the model can take; None if it says nothing.
+        """Ask the server for the model's context; None if it does not report one.
 
-        What it says of thinking and of the longest reply is kept for the calls. Takes at most 5 s,
-        and raises nothing.
+        Later calls follow what the server reports about thinking and the longest reply. Takes at
+        most 5 s, and raises nothing.
         """
         await self._load()
         try:
@@ -212,30 +212,30 @@ class AnthropicLLM:
 
     @property
     def refuses_long_prompts(self) -> bool:
-        """Whether the endpoint is known to answer a too long prompt with an error."""
+        """Whether the endpoint is known to refuse a prompt that is too long."""
         return self._endpoint.refuses
 
     def take_lessons(self, told: ToldLessons | None = None) -> tuple[str, ...]:
-        """Return in sentences what was learned from refusals and a run was not told yet."""
-        return self._dialect.lessons.take(self._where, told)
+        """Return one sentence for each lesson from refusals that a run has not reported yet."""
+        return self._dialect.lessons.take(self._host_and_model, told)
 
     def forget_lessons(self) -> None:
-        """Forget what refusals have shown, because another model has this one's name now."""
+        """Forget the lessons from refusals, because the name now belongs to another model."""
         self._dialect.forget()
 
     async def probe(self) -> ProbeResult:
         """Ask the endpoint for its models, which costs nothing.
 
-        Raises ModelAuthError or ModelUnavailableError when it refuses or cannot be reached within
-        10 s.
+        Raises ModelAuthError if it refuses the key, and ModelUnavailableError if it refuses for
+        another reason or cannot be reached within 10 s.
         """
         await self._load()
         probed = replace(self._endpoint, timeout_s=PROBE_TIMEOUT_S)
         try:
-            # The client's own timeout starts again with every byte.
+            # The client's own timeout restarts with every byte, so it cannot limit the whole call.
             async with asyncio.timeout(PROBE_TIMEOUT_S):
                 models = await self._list_models(probed)
-                # The list has no aliases, but each of them can be asked for.
+                # The list leaves out aliases, but the endpoint answers a request for one.
                 if models and self._served_as not in models:
                     models += await self._list_models(probed, self._served_as)
         except TimeoutError:
@@ -259,7 +259,7 @@ class AnthropicLLM:
         return self._client
 
     @property
-    def _where(self) -> str:
+    def _host_and_model(self) -> str:
         return f"{self._endpoint.host} (model {self.name})"
 
     async def _send(
@@ -271,7 +271,7 @@ class AnthropicLLM:
         *,
         stream: bool,
     ) -> T:
-        """Try once; repeat immediately while refusals reveal what the model takes."""
+        """Send a request; send it again at once after a refusal that changes the dialect."""
         import anthropic
 
         while True:
@@ -287,11 +287,12 @@ class AnthropicLLM:
             try:
                 return await send({**self._extra_body, **body})
             except client_failures() as error:
-                if isinstance(error, anthropic.APIStatusError) and self._learns(body, error):
+                if isinstance(error, anthropic.APIStatusError) and self._learn(body, error):
                     continue
                 raise translate(error, self._endpoint, self.name) from None
 
-    def _learns(self, body: dict[str, Any], error: anthropic.APIStatusError) -> bool:
+    def _learn(self, body: dict[str, Any], error: anthropic.APIStatusError) -> bool:
+        """Learn from a refusal; return whether a changed request is worth sending."""
         if refusal_status(error) not in (400, 422) or length_refusal(error):
             return False
         return self._dialect.learn(body, refusal_text(error))
@@ -322,7 +323,7 @@ class AnthropicLLM:
         return written, parse_rate_limits(raw.headers)
 
     async def _send_streamed(self, body: dict[str, Any]) -> tuple[_Written, Left | None]:
-        """Return a reply that is too long for one idle connection."""
+        """Stream a reply that takes too long for an idle connection, and return it whole."""
         reply, text = await self._open_stream(body)
         try:
             while text is not None:
@@ -332,10 +333,7 @@ class AnthropicLLM:
         return reply.written, parse_rate_limits(reply.headers)
 
     async def _open_stream(self, body: dict[str, Any]) -> tuple[MessageStream, str | None]:
-        """Return an open reply and its first text.
-
-        The text is None if the reply has none.
-        """
+        """Return an open reply and its first text, or None if the reply has no text."""
         import anthropic
 
         async with AsyncExitStack() as stack:
@@ -347,7 +345,7 @@ class AnthropicLLM:
                 stream=True,
                 stream_cls=anthropic.AsyncStream[object],
             )
-            reply = MessageStream(events, self._where, body["max_tokens"])
+            reply = MessageStream(events, self._host_and_model, body["max_tokens"])
             stack.push_async_callback(reply.close)
             text = await reply.next_text()
             if text is None and not reply.started:
@@ -368,13 +366,13 @@ class AnthropicLLM:
     async def _get(self, path: str, timeout_s: float | None = None) -> bytes:
         import httpx2
 
-        with limited_body(MODEL_LIST_BYTES, self._where):
+        with limited_body(MODEL_LIST_BYTES, self._host_and_model):
             options = request_options(self._endpoint, timeout_s=timeout_s)
             raw = await self._open().get(path, cast_to=httpx2.Response, options=options)
             return raw.content
 
     async def _list_models(self, probed: Endpoint, model: str | None = None) -> tuple[str, ...]:
-        """Return the ids that the endpoint lists, or ``model`` alone if it knows that one."""
+        """Return the ids that the endpoint lists; with ``model``, only that one if it exists."""
         import anthropic
 
         path = f"{MODELS}/{quote(model, safe='')}" if model else f"{MODELS}?limit=1000"
@@ -390,7 +388,7 @@ class AnthropicLLM:
         found = [e.get("id") for e in entries or () if isinstance(e, dict)]
         return tuple(name for name in found if isinstance(name, str))
 
-    def _completion(self, prompt: Prompt, written: _Written) -> Completion:
+    def _make_completion(self, prompt: Prompt, written: _Written) -> Completion:
         priced = price_tokens(prompt, written.text, written.counted)
         return Completion(
             text=written.text,
@@ -403,11 +401,14 @@ class AnthropicLLM:
 
 
 class MessageStream:
-    """Wraps the client's stream of events. Its errors pass through untranslated."""
+    """Reads a reply from the client's stream of events.
+
+    ``room`` is the most tokens that the reply may have. The client's errors are not translated.
+    """
 
     def __init__(self, events: anthropic.AsyncStream[object], where: str, room: int) -> None:
         self._events = events
-        self._where, self._room = where, room
+        self._host_and_model, self._room = where, room
         self._parts: list[str] = []
         self._left = text_bytes(room)
         self._counts: dict[str, int] = {}
@@ -418,7 +419,7 @@ class MessageStream:
 
     @property
     def text(self) -> str:
-        """All text so far."""
+        """The text received so far."""
         return "".join(self._parts)
 
     @property
@@ -428,7 +429,7 @@ class MessageStream:
 
     @property
     def written(self) -> _Written:
-        """The reply so far; it is broken off until its last event has arrived."""
+        """The reply so far, which counts as broken until its last event arrives."""
         end = classify_end(self._reason, delivered=self._delivered)
         counts = ReportedTokens.model_validate(self._counts)
         return _Written(
@@ -453,10 +454,7 @@ class MessageStream:
         return None
 
     async def close(self) -> None:
-        """Give the connection back to the pool.
-
-        It is dropped if the reply was not read fully.
-        """
+        """Return the connection to the pool, or drop it if the reply was not read to its end."""
         await self._events.close()
 
     def _take(self, event: Event) -> str:
@@ -472,5 +470,5 @@ class MessageStream:
         text = "".join(block.shown for block in (event.content_block, event.delta) if block)
         self._left -= len(text)
         if self._left < 0:
-            raise overlong_answer(self._where, self._room)
+            raise overlong_answer(self._host_and_model, self._room)
         return text

@@ -1,7 +1,7 @@
-"""The client of an endpoint with Anthropic's Messages API, and its errors.
+"""Opens a client of Anthropic's Messages API, and translates its errors.
 
-Messages name the host and the model, and what the server says in one safe line; never the key, the
-credentials of a URL, or anything echoed from the prompt.
+An error message names the host and the model, and quotes one safe line of the server. It never
+holds the key, the credentials of a URL, or text of the prompt that the server echoed.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 PUBLIC_URL = PRESETS["anthropic"].url
 API_VERSION = "2026-10-21"
-# The last version with a temperature; the newer one refuses every request that names it.
+# The last version that takes a temperature. The newer one refuses any request with a temperature.
 SAMPLING_VERSION = "2023-06-01"
 # An error in the middle of a stream has no status of its own, only a type.
 STATUSES = {
@@ -61,7 +61,7 @@ _NO_CREDIT = re.compile(r"credit balance|spend(?:ing)?[ _]limit", re.IGNORECASE)
 
 
 def require_sdk() -> None:
-    """Raise ConfigError if the package that this provider needs is not installed."""
+    """Raise ConfigError if the package ``anthropic`` is not installed."""
     if find_spec("anthropic") is None:
         raise ConfigError(
             "the provider anthropic needs its package; run pip install 'pgs-neo4j[anthropic]' or "
@@ -70,12 +70,12 @@ def require_sdk() -> None:
 
 
 async def load_sdk() -> None:
-    """Import the client in another thread: its thousand types take a second or more."""
+    """Import the client in another thread, because importing it takes a second or more."""
     await asyncio.to_thread(import_module, "anthropic")
 
 
 def client_failures() -> tuple[type[Exception], ...]:
-    """Return the errors of the client, and those of reading what it received."""
+    """Return the types of errors that a call or the parsing of its reply may raise."""
     import anthropic
     import httpx2
 
@@ -86,7 +86,7 @@ def client_failures() -> tuple[type[Exception], ...]:
 def open_client(endpoint: Endpoint) -> anthropic.AsyncAnthropic:
     """Return a client that never retries and follows no redirects.
 
-    It reads only proxies from the environment.
+    Of the environment, it reads the proxies alone.
     """
     import anthropic
     import httpx2
@@ -96,12 +96,12 @@ def open_client(endpoint: Endpoint) -> anthropic.AsyncAnthropic:
     timeout = httpx2.Timeout(endpoint.timeout_s, connect=min(CONNECT_TIMEOUT_S, endpoint.timeout_s))
     client = anthropic.AsyncAnthropic(
         api_key=endpoint.sent_key,  # without one, the client looks for profiles and tokens
-        # The client adds /v1 to each path, and many write it into the address as well.
+        # The client adds /v1 to each path, and many users also write it into the address.
         base_url=endpoint.url.rstrip("/").removesuffix("/v1"),
         max_retries=0,
         timeout=timeout,
         open_telemetry=False,  # its spans may carry the prompt
-        # A redirect would hand the prompt to a host that nobody has chosen.
+        # A redirect would send the prompt to a host that the user did not choose.
         http_client=anthropic.DefaultAsyncHttpxClient(
             follow_redirects=False,
             timeout=timeout,
@@ -117,9 +117,9 @@ def open_client(endpoint: Endpoint) -> anthropic.AsyncAnthropic:
 def request_options(
     endpoint: Endpoint, *, version: str = API_VERSION, timeout_s: float | None = None
 ) -> anthropic.RequestOptions:
-    """Return the options of every request.
+    """Return the options of a request.
 
-    Its headers have the last word over those of the client and of the environment.
+    Its headers override the headers of the client and of the environment.
     """
     import anthropic
 
@@ -138,14 +138,17 @@ def request_options(
 
 
 def _without_ambient_headers(omit: Any) -> dict[str, Any]:
-    """Cancel ANTHROPIC_CUSTOM_HEADERS, which were meant for another program's endpoint."""
+    """Return headers that cancel ANTHROPIC_CUSTOM_HEADERS.
+
+    Those variables are meant for another program's endpoint.
+    """
     lines = os.environ.get("ANTHROPIC_CUSTOM_HEADERS", "").split("\n")
     names = (line.partition(":")[0].strip() for line in lines if ":" in line)
     return {name: omit for name in names if name}
 
 
 def translate(error: Exception, endpoint: Endpoint, model: str) -> ModelError:
-    """Translate an error of the client; transient ones may be retried."""
+    """Translate an error of the client. A transient error carries a retry."""
     import anthropic
     import httpx2
 
@@ -179,14 +182,14 @@ def malformed(endpoint: Endpoint, model: str) -> ModelOutputError:
 
 
 def refusal_status(error: anthropic.APIStatusError) -> int:
-    """Return the status of an error, or what its type stands for within a stream."""
+    """Return the status of an error. Within a stream, its type determines the status."""
     if error.status_code != 200:
         return error.status_code
     return STATUSES.get(_text_at(error, "type"), 500)
 
 
 def length_refusal(error: anthropic.APIStatusError) -> LengthRefusal | None:
-    """Return what an error says of the prompt's length; None if it has another reason."""
+    """Return the limit that an error reports for the prompt; None for any other error."""
     body = error.body if isinstance(error.body, str) else json.dumps(error.body, default=str)
     said = f"{_text_at(error, 'message')} {body}"
     return parse_length_refusal(refusal_status(error), _text_at(error, "type"), said)

@@ -1,4 +1,4 @@
-"""Shapes of Anthropic's Messages API, and what one of its models takes."""
+"""Builds requests to Anthropic's Messages API, and parses its replies."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from pgs_neo4j.model import Effort, Prompt
 from pgs_neo4j.model.ceilings import CALL_TOKENS
 from pgs_neo4j.text.tokens import estimate
 
-# A reply is written at up to 128,000 tokens an hour. One that may take longer than ten minutes has
-# to be streamed, because connections that are idle for so long are lost.
+# A model writes up to 128,000 tokens an hour. A reply that may take longer than ten minutes is
+# streamed, because a connection that is idle for so long is lost.
 LONGEST_UNSTREAMED = 128_000 // 6
 LEAST_THINKING = 1_024  # tokens; the interface refuses a smaller budget
-# What a budget of thinking takes of the room that it shares with the text.
+# The share of a reply's tokens that a model may spend on thinking, by effort.
 THINKING_SHARES: dict[Effort, float] = {"minimal": 0.0, "low": 0.2, "medium": 0.4, "high": 0.6}
 EFFORTS: dict[Effort, str] = {"minimal": "low", "low": "low", "medium": "medium", "high": "high"}
 _MOST_OUTPUT = re.compile(r"max_tokens\D{1,4}\d+ > (\d{2,9}), which is the max", re.IGNORECASE)
@@ -53,15 +53,15 @@ class ReportedTokens(_Shape):
     output_tokens: Tokens | None = None
 
 
-def _or_none(value: object, validate: ValidatorFunctionWrapHandler) -> Any:
-    """Ignore what cannot be: the rest of the reply is good."""
+def _ignore_invalid(value: object, validate: ValidatorFunctionWrapHandler) -> Any:
+    """Return None for an invalid value, because the rest of the reply can still be used."""
     try:
         return None if value is None else validate(value)
     except ValidationError:
         return None
 
 
-Reported = Annotated[ReportedTokens | None, WrapValidator(_or_none)]
+Reported = Annotated[ReportedTokens | None, WrapValidator(_ignore_invalid)]
 
 
 class Block(_Shape):
@@ -108,8 +108,8 @@ class Event(_Shape):
 class CountedTokens:
     """The tokens of a call as its endpoint counted them.
 
-    No token of the input is in two of the three counts. ``output`` is None for a reply that broke
-    off before its end.
+    Each token of the input is in exactly one of the three other counts. ``output`` is None for a
+    reply that broke off before its end.
     """
 
     uncached: int
@@ -124,9 +124,10 @@ class CountedTokens:
 
 
 def sum_tokens(reported: ReportedTokens | None, *, ended: bool) -> CountedTokens | None:
-    """Return the counts of a reply; None if it has none of its input, or one that cannot be.
+    """Return the counts of a reply; None if the count of its input is missing or impossible.
 
-    Before a reply has ``ended``, the count of its output is not that of all of it.
+    The count of the output is used only if the reply has ``ended``, because it is not complete
+    earlier.
     """
     if reported is None or reported.input_tokens is None:
         return None
@@ -140,7 +141,7 @@ def sum_tokens(reported: ReportedTokens | None, *, ended: bool) -> CountedTokens
 
 
 def price_tokens(prompt: Prompt, text: str, counted: CountedTokens | None) -> CountedUsage:
-    """Return what a call used. This is the only place where its counts become a ``Usage``."""
+    """Return the usage of a call. This is the only place that turns its counts into a ``Usage``."""
     if counted is None:
         return count_usage(prompt, text, None)
     output = estimate(text) if counted.output is None else counted.output
@@ -173,12 +174,12 @@ class _Capabilities(_Shape):
     thinking: _ThinkingSupport = _ThinkingSupport()
 
 
-def _positive(value: object) -> int | None:
+def _parse_size(value: object) -> int | None:
     known = isinstance(value, int) and not isinstance(value, bool) and 0 < value <= CALL_TOKENS
     return value if known and isinstance(value, int) else None
 
 
-Size = Annotated[int | None, BeforeValidator(_positive)]
+Size = Annotated[int | None, BeforeValidator(_parse_size)]
 
 
 class ModelDescription(_Shape):
@@ -186,7 +187,7 @@ class ModelDescription(_Shape):
 
     max_input_tokens: Size = None
     max_tokens: Size = None
-    capabilities: Annotated[_Capabilities | None, WrapValidator(_or_none)] = None
+    capabilities: Annotated[_Capabilities | None, WrapValidator(_ignore_invalid)] = None
 
 
 def build_messages(prompt: Prompt, caches: PromptCache) -> dict[str, Any]:
@@ -198,13 +199,13 @@ def build_messages(prompt: Prompt, caches: PromptCache) -> dict[str, Any]:
 
 @dataclass(slots=True, weakref_slot=True)
 class Dialect:
-    """What a model takes, learned from its description and from refusals.
+    """The parameters that a model accepts, learned from its description and from refusals.
 
-    ``thinking`` are the forms in which it may be asked to think, the preferred one first: models
-    since Claude 4.6 decide themselves how much, those before take a budget of tokens, and the
-    oldest do not think. ``most_output``: the longest reply, in tokens, that may be asked for.
-    ``marks``: blocks may be marked for the prompt cache. ``lessons`` say in words what was learned
-    from refusals. ``description`` is what the server last said of the model.
+    ``thinking`` lists the forms of thinking that the model accepts, the preferred one first. Models
+    since Claude 4.6 decide themselves how long they think, earlier models take a budget of tokens,
+    and the oldest do not think. ``most_output`` is the longest reply that the model accepts, in
+    tokens. ``marks`` is true if blocks may be marked for the prompt cache. ``lessons`` describe in
+    words what refusals have shown. ``description`` is the server's last description of the model.
     """
 
     thinking: tuple[Thinking, ...] = THINKING
@@ -216,9 +217,9 @@ class Dialect:
     description: ModelDescription | None = None
 
     def forget(self) -> None:
-        """Forget what was learned, because another model has this one's name now.
+        """Forget what was learned, because the name now belongs to another model.
 
-        What the server last said is kept, as that is how the other one was noticed.
+        The server's last description stays, because it already describes the new model.
         """
         self.lessons.forget()
         self.thinking, self.takes_effort, self.takes_temperature = THINKING, True, True
@@ -242,14 +243,14 @@ class Dialect:
         body: dict[str, Any] = {"model": model, "max_tokens": room}
         body |= build_messages(prompt, caches if self.marks else "none")
         if effort is not None:
-            body |= self._effort(effort, room)
-        # With thinking, the interface takes no temperature but the default.
+            body |= self._effort_parameters(effort, room)
+        # With thinking, the interface accepts only the default temperature.
         if temperature is not None and self.takes_temperature and "thinking" not in body:
             body["temperature"] = temperature
         return {**body, "stream": True} if stream else body
 
     def read(self, description: ModelDescription) -> None:
-        """Learn from what the server says of the model."""
+        """Learn from the server's description of the model."""
         self.description = description
         self._shorten(description.max_tokens)
         capabilities = description.capabilities
@@ -267,11 +268,11 @@ class Dialect:
     def learn(self, body: dict[str, Any], message: str) -> bool:
         """Learn from a refusal; return whether another request is worth sending.
 
-        True at most once per parameter of ``body``, so the repetition ends.
+        Returns True at most once per parameter of ``body``, so the repetition ends.
         """
         said = message.lower()
         form = body.get("thinking", {}).get("type")
-        # A refused form names the other one, and the effort to use with it.
+        # The refusal of one form names the other form, and the effort to use with it.
         if form and ("thinking" in said or "budget_tokens" in said):
             self.thinking = tuple(other for other in self.thinking if other != form)
             if not self.thinking:
@@ -294,7 +295,7 @@ class Dialect:
             return False
         return True
 
-    def _effort(self, effort: Effort, room: int) -> dict[str, Any]:
+    def _effort_parameters(self, effort: Effort, room: int) -> dict[str, Any]:
         asked: dict[str, Any] = {"output_config": {"effort": EFFORTS[effort]}}
         asked = asked if self.takes_effort else {}
         form = next(iter(self.thinking), None)

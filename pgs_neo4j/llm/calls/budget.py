@@ -1,9 +1,9 @@
 """Enforces the limits on what a run may spend, before each call.
 
 A call is made only if its worst case still fits. The worst case is the prompt at its largest
-possible token count and at the dearest price that its tokens can have, plus the maximum reply. A
-call is settled at what it was billed for. Sweeps never use the reserve that the run needs for
-its answer. What planned calls are likely to cost is a range below that.
+possible token count and at the dearest price that its tokens can have, plus the maximum reply.
+After the call, its actual bill replaces the worst case. Sweeps never use the reserve that the run
+needs for its answer. The likely cost of planned calls is a range below their worst case.
 """
 
 from __future__ import annotations
@@ -22,19 +22,20 @@ from pgs_neo4j.text.tokens import BYTES_PER_TOKEN, estimate
 
 # With any byte-pair vocabulary, a text has at most as many tokens as bytes.
 WORST = BYTES_PER_TOKEN
-# If the worst case took more than SMALL of a budget, no call would ever be made.
-# Base64 is the costliest of what is stored as text, at about 0.7 tokens a byte.
+# If the worst case took more than the share SMALL of a budget, no call would ever be made. Below
+# that size, LIKELY_WORST applies: Base64 is the costliest text that graphs store, at about 0.7
+# tokens a byte.
 LIKELY_WORST = 2.5
 SMALL = 0.25
-# Texts differ: digits and code cost half as much again as prose, so what was reported for the
-# costliest prompt so far gets some room above it.
+# Texts differ: digits and code cost half as much again as prose. So the next prompt may cost more
+# than the costliest one that was reported so far, by this factor.
 MARGIN = 1.3
 LEAST = 1.5
 FRAME_TOKENS = 32  # roles and separators around the messages
 
-# Tokens of a prompt for each that was estimated. The lower end of the band takes replies for
-# nothing, the upper one for as long as they may be. Nobody knows what a provider's prompt cache
-# still holds, so the lower end takes all input at the cheapest price, the upper one at the dearest.
+# Actual tokens of a prompt per estimated token, at the two ends of the range. The lower end counts
+# replies as empty, the upper end as long as they may be. The content of a provider's prompt cache
+# is unknown, so the lower end prices all input at the cheapest rate, the upper end at the dearest.
 CHEAP, DEAR = 0.8, 1.5
 
 Purpose = Literal["sweep", "rest", "synthesis"]
@@ -56,7 +57,7 @@ class StopKind(StrEnum):
 class Stop:
     """The limit that a run reached, and one sentence about it.
 
-    ``least`` is the smallest limit of that kind under which the call would have been made.
+    ``least`` is the smallest limit of this kind that would have allowed the call.
     """
 
     kind: StopKind
@@ -83,7 +84,7 @@ class Stop:
 
 @dataclass(frozen=True, slots=True)
 class Amount:
-    """Calls, tokens, and their cost (0 where no price is known)."""
+    """Calls, tokens, and their cost, which is 0 if no price is known."""
 
     calls: int = 0
     tokens: int = 0
@@ -110,9 +111,9 @@ class SpendingLimits:
         return (self.calls, self.tokens, self.cost) != (None, None, None)
 
     def crossed(self, amount: Amount) -> tuple[str, float] | None:
-        """Return the first limit that an amount crosses, and what it would have to be.
+        """Return the first limit that an amount crosses, and the value that would allow it.
 
-        None if it crosses no limit.
+        Returns None if it crosses no limit.
         """
         if self.calls is not None and amount.calls > self.calls:
             return f"{counted(self.calls, 'call')} (max_calls)", amount.calls
@@ -127,7 +128,7 @@ class SpendingLimits:
 class Budget:
     """Counts spending, the reservations of calls in flight, and the reserve.
 
-    ``ending`` is the reserve for the end of the run. ``closed`` says which limit ended the
+    ``ending`` is the reserve for the end of the run. ``closed`` is the limit that ended the
     sweeping.
     """
 
@@ -162,7 +163,7 @@ class Budget:
         return None if entry is None else entry.cost(input_tokens, output_tokens, calls=calls)
 
     def bill(self, model: str, usage: Usage) -> float | None:
-        """Return what was billed for one call; None without configured prices."""
+        """Return the bill for one call; None without configured prices."""
         entry = self.models.get(model)
         if entry is None:
             return None
@@ -210,13 +211,13 @@ class Budget:
         return self.allows(self.most(model, 0, room))
 
     def allows(self, amount: Amount) -> bool:
-        """Return whether an amount fits beside everything that is spent and reserved."""
+        """Return whether an amount fits beside all spending and reservations."""
         return not self.bounds.crossed(self.spent + self.reserved + self.ending + amount)
 
     def knows(self, model: str) -> bool:
-        """Whether the true size of this model's prompts is known or irrelevant.
+        """Return whether the true size of this model's prompts is known or irrelevant.
 
-        The first reply shows it. It is irrelevant without a limit on tokens or cost.
+        The first reply shows the size. Without a limit on tokens or cost, it is irrelevant.
         """
         return model in self._costliest or (self.bounds.tokens, self.bounds.cost) == (None, None)
 
@@ -234,7 +235,8 @@ class Budget:
     ) -> float | None:
         """Count the usage of a call, and return its cost; None for a model without prices.
 
-        ``estimated`` is the estimate of its prompt, in tokens.
+        ``estimated`` is the estimated size of its prompt, in tokens. The ratio of actual to
+        estimated tokens determines how much later calls of the model reserve.
         """
         cost = 0.0 if free else self.bill(model, usage)
         if cost is None:
@@ -246,7 +248,10 @@ class Budget:
         return cost
 
     def lose(self, model: str, amount: Amount, *, free: bool = False) -> float | None:
-        """Count everything reserved for a call whose cost is unknown, and return it as a cost."""
+        """Count the full reservation of a call whose cost is unknown, and return its cost.
+
+        Returns None for a model without prices.
+        """
         cost = self.worst_cost(model, amount, free=free)
         if cost is None:
             self._unpriced.add(model)
@@ -254,11 +259,11 @@ class Budget:
         return cost
 
     def worst_cost(self, model: str, amount: Amount, *, free: bool) -> float | None:
-        """Return the cost of everything reserved for a call; None for a model without prices."""
+        """Return the cost of a call's full reservation; None for a model without prices."""
         return None if not free and self.price(model, 1, 1) is None else amount.cost
 
     def whole(self, model: str) -> int | None:
-        """Return the total tokens the limits allow a model; None: unlimited."""
+        """Return the total tokens that the limits allow a model; None without a limit."""
         worth: list[float] = []
         if self.bounds.tokens is not None:
             worth.append(self.bounds.tokens)
@@ -267,7 +272,7 @@ class Budget:
         return int(min(worth)) if worth else None
 
     def left(self, model: str) -> int | None:
-        """Return the total tokens left for one more call; None: no limit."""
+        """Return the total tokens left for one more call; None without a limit."""
         free: list[float] = []
         used = self.spent + self.reserved
         if self.bounds.tokens is not None:
@@ -302,7 +307,7 @@ class Budget:
 
 
 def estimated_tokens(prompt: Prompt) -> int:
-    """Tokens that a prompt is likely to have."""
+    """Return the tokens that a prompt is likely to have."""
     return estimate(prompt.system) + estimate(prompt.user)
 
 
@@ -311,7 +316,7 @@ def cost_range(
 ) -> tuple[float | None, float | None]:
     """Return the least and the most that calls of models are likely to cost.
 
-    None for an unpriced model.
+    Both are None if a model has no price.
     """
     low = high = 0.0
     for llm, calls in parts:
@@ -331,7 +336,7 @@ def cost_range(
 def least_uncached(budget: Budget, parts: Iterable[tuple[Named, PlannedCalls]]) -> float | None:
     """Return the least that calls are likely to cost if no provider has cached their input.
 
-    None for an unpriced model.
+    Returns None if a model has no price.
     """
     total = 0.0
     for llm, calls in parts:

@@ -63,7 +63,7 @@ from pgs_neo4j.text.tokens import TextSize, measure
 ENDING_SHARE = 0.2  # of the time of a whole run, reserved for the end, after the sweeps
 LONGEST_ENDING_S = 180.0
 
-SIZES = 16  # of prompts in flight; the oldest go
+SIZES = 16  # sizes of prompts to remember; the oldest are dropped
 
 UNSETTLED = "no sweep was paid, because the synthesis would fail: {error}"
 
@@ -76,11 +76,10 @@ _OWN: WeakKeyDictionary[LLM | Embedder, Pace] = WeakKeyDictionary()
 class Calls:
     """The model calls of a run, with their limits and their usage.
 
-    Times are those of the event loop's clock, in seconds. ``ends_at`` is when sweeping ends.
-    The ``ledger`` records the calls of a run before they are sent. ``traced_text``: prompts and
-    replies stand in spans. ``uncounted`` are the calls for which nothing proves that the model was
-    given all of the prompt. ``upcoming`` are kinds of calls that the run makes after it has paid
-    for others.
+    Times are seconds of the event loop's clock. Sweeping ends at ``ends_at``. The ``ledger``
+    records the calls of a run before they are sent. With ``traced_text``, spans hold prompts and
+    replies. ``uncounted`` is the number of calls without a proof that the model was given the whole
+    prompt. ``upcoming`` are the kinds of calls that the run will make after its sweeps.
     """
 
     scheduler: Scheduler
@@ -99,7 +98,7 @@ class Calls:
     _sizes: dict[tuple[str, str], TextSize] = field(default_factory=dict, repr=False)
     _settling: asyncio.Lock = field(default_factory=asyncio.Lock)
     _unsettled: ModelError | None = None
-    _tried: int = 0  # calls that only settled what a model takes
+    _tried: int = 0  # test calls, which only show what a model accepts
     _doubts: UsageDoubts = field(default_factory=UsageDoubts)
     _told: ToldLessons = field(default_factory=ToldLessons)
     _own: dict[int, Pace] = field(default_factory=dict)
@@ -113,9 +112,9 @@ class Calls:
         on_event: OnEvent = ignore,
         warn: Callable[[str], None] | None = None,
     ) -> Calls:
-        """Return calls as configured; the time of the run begins now.
+        """Return calls with the configured limits; the time of the run begins now.
 
-        ``warn`` records a warning; it is an event by default.
+        ``warn`` records a warning. By default, each warning is an event.
         """
         now = asyncio.get_running_loop().time()
         time_s = config.run_timeout_s
@@ -154,16 +153,16 @@ class Calls:
     ) -> Completion:
         """Return a whole reply of at most ``room`` tokens.
 
-        ``on_call`` hears of each try; all count by the end. ``then`` takes the reply before the
-        next call gets the turn. Among waiting calls, the one with the highest ``priority`` goes
-        first, or else the longest. A call with ``last`` may use the time reserved for the end, and
-        all of the budget that is not reserved for the synthesis. If a ``divisible`` prompt is too
-        large for the budget but a smaller one is not, its refusal does not end the sweeping.
-        ``repeat_malformed`` is false for a caller that asks again after a malformed reply.
-        ``renew`` makes the prompt again when its turn has come, no longer than before, since other
-        replies may have shown that it needs less. Raises ModelError, BudgetError, DeadlineError,
-        and WaitError when the endpoint asks for too long a wait. After a WaitError, the run makes
-        no further call.
+        ``on_call`` receives the cost of each try, which is final when this method returns. ``then``
+        takes the reply before the next call gets the turn. Among waiting calls, the one with the
+        highest ``priority`` goes first, or else the longest. A call with ``last`` may use the time
+        reserved for the end, and all of the budget that is not reserved for the synthesis. If a
+        ``divisible`` prompt is too large for the budget but a smaller one would fit, the sweeping
+        continues after its refusal. ``repeat_malformed`` is false if the caller itself asks again
+        after a malformed reply. ``renew`` builds the prompt again when its turn has come, because
+        other replies may have shown that a shorter one is enough; it never returns a longer one.
+        Raises ModelError, BudgetError, DeadlineError, and WaitError when the endpoint asks for too
+        long a wait. After a WaitError, the run makes no further call.
         """
         estimated = estimated_tokens(prompt)
         room = self.contexts.reply_room(llm.name, estimated, room)
@@ -187,7 +186,7 @@ class Calls:
                 paid.usage = reply.usage
                 self._note(llm, reply)
                 check_size(llm.name, reply, room)
-                # Others that wait for this call make their prompts by what it has shown.
+                # Calls that wait for this one build their prompts from what its reply shows.
                 verdict = await self._check_prompt(llm, asked, reply)
                 return reply
 
@@ -217,11 +216,11 @@ class Calls:
     async def stream(
         self, llm: LLM, prompt: Prompt, hear: Hear, *, room: int, effort: Effort | None
     ) -> Completion:
-        """Return a whole reply, paid from the reserve and passed to ``hear``.
+        """Pass a reply to ``hear`` piece by piece, and return the whole reply.
 
-        The reply is passed on piece by piece. It is tried again only before the first piece. Each
-        try is reserved and counted separately. Raises the errors of ``complete``; PromptCutError
-        comes after the last piece, when the endpoint has counted the prompt.
+        The call is paid from the reserve. It is tried again only before the first piece. Each try
+        is reserved and counted separately. Raises the errors of ``complete``; PromptCutError comes
+        after the last piece, when the endpoint has counted the prompt.
         """
         estimated = estimated_tokens(prompt)
         room = self.contexts.reply_room(llm.name, estimated, room)
@@ -257,15 +256,16 @@ class Calls:
         return replace(reply, proven=await self._accept(llm, prompt, reply, room, verdict))
 
     def needs_settling(self, call: UpcomingCall) -> bool:
-        """Return whether a call is to an endpoint that has not answered such a call yet."""
+        """Return whether an endpoint has not yet answered a call of this kind."""
         return isinstance(call.llm, Limited) and not self.settlements.know(call)
 
     async def _settle_upcoming(self, llm: LLM, prompt: Prompt, room: int) -> None:
-        """Try each kind of call once that the run makes later and that was never answered.
+        """Test each kind of later call that its endpoint has not answered yet.
 
-        Nothing is tried where the budget has room for the next call alone, which is described.
-        Raises ModelError, before anything else is paid, where one would be refused. What may pass,
-        such as a rate limit, keeps no run from reading.
+        The arguments describe the next call. A test is skipped if the budget could not pay for both
+        the test and that call. Raises ModelError if an endpoint would refuse a later call, so that
+        the run does not pay for sweeps in vain. A temporary failure, such as a rate limit, is only
+        a warning.
         """
         first = self.budget.most(llm.name, estimated_tokens(prompt), room)
         async with self._settling:
@@ -280,9 +280,10 @@ class Calls:
                     try:
                         await self._settle(call)
                     except BudgetError:
-                        pass  # the next call may be cheaper, as its model has another price
+                        pass  # the model of the next upcoming call may have a lower price
                     except PromptTooLongError:
-                        return  # there is no memory for the next call, which will be a smaller one
+                        # There is no memory for the next call, so its caller sends a smaller one.
+                        return
                     except ModelError as error:
                         if refuses_kind(error):
                             self._unsettled = ModelError(UNSETTLED.format(error=error))
@@ -293,7 +294,10 @@ class Calls:
                 self.upcoming = self.upcoming[1:]
 
     async def _settle(self, call: UpcomingCall) -> None:
-        """Make a small call of this kind. Raises ModelError if it fails, and StoppedError."""
+        """Make a small call of this kind.
+
+        Raises ModelError if it fails, and StoppedError if a limit of the run ends it.
+        """
         llm, estimated = call.llm, estimated_tokens(PROMPT)
 
         async def once() -> None:
@@ -316,7 +320,8 @@ class Calls:
                     on_wait=partial(self.waits.tell, PROMPT),
                 )
         except ModelOutputError as error:
-            # An empty or unwilling answer shows as much as any other. A malformed one does not.
+            # An empty answer or a refusal to answer still shows that the endpoint takes the call.
+            # A malformed reply, which has a retry, does not show that.
             if error.retry is not None:
                 raise
         self.settlements.add(llm, call.effort, stream=call.stream)
@@ -331,39 +336,51 @@ class Calls:
             return await self._hear_all(llm, await anext(pieces, None), pieces, _hear_nothing)
 
     def _note(self, llm: LLM, reply: Completion) -> None:
-        """Warn of what a reply has shown of its endpoint."""
+        """Warn of doubtful counts and of lessons that a reply shows about its endpoint."""
         self._doubts.note(llm.name, reply)
         for lesson in self.take_lessons(llm):
             self._doubts.warn(lesson)
 
     def take_lessons(self, model: object) -> tuple[str, ...]:
-        """Return in sentences what a model has learned, also for others, and the run not heard."""
+        """Return sentences about a model's lessons that this run has not reported yet.
+
+        Lessons from other runs in this process are included.
+        """
         return take_lessons(model, self._told)
 
     @property
     def any_paid(self) -> bool:
-        """Whether a call was made that did more than try what a model takes."""
+        """Whether the run has made any call besides test calls."""
         return self.usage.calls > self._tried
 
     def pass_tokens(self, llm: LLM, most: int | None, room: int) -> int | None:
-        """Return the most input tokens: ``most``, within the model's context."""
+        """Return the most input tokens of a pass: ``most``, or less if the context holds less."""
         return self.contexts.input_room(llm.name, most, room)
 
     def asks_receipts(self, llm: LLM) -> bool:
-        """Return whether prompts need receipts: the server may cut, and tokens cannot show it."""
+        """Return whether prompts need receipts.
+
+        They do if the server may cut a prompt and its counts of tokens cannot show that.
+        """
         if not self._may_cut(llm):
             return False
         known = self.contexts.of(llm.name)
         return known is None or known.origin == "cut" or not self.proofs.counts(llm.name)
 
     async def lacks_counts(self, llm: LLM, prompt: Prompt) -> bool:
-        """Return whether a prompt needs receipts, also because no count of such a text is known."""
+        """Return whether a prompt needs receipts.
+
+        Unlike ``asks_receipts``, this is also true if no count of a similar text is known.
+        """
         if self.asks_receipts(llm):
             return True
         return self._may_cut(llm) and not self.proofs.knows(llm.name, await self._measure(prompt))
 
     def _may_cut(self, llm: LLM) -> bool:
-        """Return whether a model's server is not known to refuse long prompts, or has cut one."""
+        """Return whether a model's server may cut a prompt.
+
+        It may if it has cut one before, or if it is not known to refuse prompts that are too long.
+        """
         if not isinstance(llm, Limited):
             return False
         known = self.contexts.of(llm.name)
@@ -372,11 +389,11 @@ class Calls:
         return not (llm.refuses_long_prompts or (known is not None and known.refuses))
 
     async def _check_prompt(self, llm: LLM, prompt: Prompt, reply: Completion) -> Verdict:
-        """Return whether the model was given all of a prompt, and learn from one that it was.
+        """Return whether the model was given the whole prompt, and learn from a whole one.
 
-        A server that is known to refuse long prompts needs no proof, but a gateway may answer under
-        its address, so tokens that it counted must not belie it. Any other model is
-        trusted, unless it counts fewer tokens than the prompt can have.
+        A server that refuses long prompts needs no proof. But a gateway may answer at its address
+        and cut the prompt, so the count of tokens must not be too small. A model without a known
+        server is trusted, unless it counts fewer tokens than the prompt must have.
         """
         if not isinstance(llm, Limited):
             if reply.counted is None:
@@ -398,9 +415,9 @@ class Calls:
     async def _accept(
         self, llm: LLM, prompt: Prompt, reply: Completion, room: int, verdict: Verdict
     ) -> bool:
-        """Return whether a reply is to a prompt that was read; False if nothing can show it.
+        """Return whether the verdict proves that the model read the whole prompt.
 
-        Raises PromptCutError if the model was not given all of the prompt.
+        Raises PromptCutError if the model was not given the whole prompt.
         """
         if verdict == "unproven":
             self.uncounted += 1
@@ -421,26 +438,29 @@ class Calls:
         )
 
     def _surely_read(self, llm: LLM, prompt: Prompt, reply: Completion) -> bool:
-        """Return whether more than its tokens shows that a prompt was read.
+        """Return whether something besides the count of tokens proves that a prompt was read.
 
-        A server may have counted them before it cut the prompt.
+        The count alone is no proof, because a server may count first and cut the prompt later.
         """
         return not self._may_cut(llm) or returned_receipts(prompt, reply.text) == "all"
 
     async def ask_context(self, llm: LLM) -> None:
-        """Ask a model's server what it takes, and notice if it is another one. Raises nothing."""
+        """Ask a server for its model's context, and forget a model that was replaced.
+
+        Raises nothing.
+        """
         if await self.contexts.ask_again(llm):
             self._forget(llm)
 
     def _forget(self, llm: LLM) -> None:
-        """Forget what the replies of a model have shown, because another one has its name now."""
+        """Forget what a model's replies have shown, because another model now has its name."""
         self.proofs.forget(llm.name)
         self.settlements.forget(llm)
         if isinstance(llm, Relearning):
             llm.forget_lessons()
 
     def _judge(self, llm: LLM, prompt: Prompt, reply: Completion, size: TextSize) -> Verdict:
-        """Return whether a prompt of this size was given as a whole."""
+        """Return whether the model was given the whole prompt, which has this size."""
         if not self._may_cut(llm):
             return "cut" if self.proofs.belies(llm.name, size, reply.counted) else "read"
         receipts = returned_receipts(prompt, reply.text)
@@ -448,9 +468,9 @@ class Calls:
         return self.proofs.judge(llm.name, size, reply.counted, receipts, context)
 
     async def keep_proof(self, llm: LLM, prompt: Prompt, reply: Completion) -> OpenProof | None:
-        """Return what may still prove a prompt read or cut; None if nothing can.
+        """Return the evidence that may later prove a prompt read or cut; None if there is none.
 
-        Later replies may show a cut that this one has hidden, also where it comes from the cache.
+        Later replies may reveal a cut that this reply has hidden, even if it comes from the cache.
         """
         if not isinstance(llm, Limited):
             return None
@@ -461,10 +481,10 @@ class Calls:
         return OpenProof(await self._measure(prompt), reply.counted, receipts)
 
     def settle_proof(self, llm: LLM, proof: OpenProof) -> Verdict:
-        """Return whether what is known of the model by now shows that a prompt was read, or cut.
+        """Judge a prompt once more with what later replies have shown about the model.
 
-        The first replies of a run arrive before a longer prompt shows what its server cuts, or a
-        shorter one how many tokens such a text has.
+        The first replies of a run arrive too early to judge: only a longer prompt shows where the
+        server cuts, and only a shorter one shows how many tokens a text of this kind has.
         """
         if not self._may_cut(llm):
             belied = self.proofs.belies(llm.name, proof.size, proof.counted)
@@ -473,7 +493,7 @@ class Calls:
         return self.proofs.judge(llm.name, proof.size, proof.counted, proof.receipts, context)
 
     async def _measure(self, prompt: Prompt) -> TextSize:
-        """Return the size of a prompt. Each is measured once."""
+        """Return the size of a prompt, measured in another thread and remembered."""
         key = (prompt.system, prompt.user)
         size = self._sizes.get(key)
         if size is None:
@@ -483,11 +503,11 @@ class Calls:
         return size
 
     def fits(self, llm: LLM, prompt: Prompt) -> bool:
-        """Return whether a prompt fits what is known of the model's context, with a reply."""
+        """Return whether a prompt and a reply fit in the model's context, as far as it is known."""
         return self.contexts.fits(llm.name, estimated_tokens(prompt))
 
     def reply_room(self, llm: LLM, prompt: Prompt, room: int) -> int:
-        """Return the tokens that a reply may have: ``room``, within the model's context."""
+        """Return the most tokens of a reply: ``room``, or less if the context holds less."""
         return self.contexts.reply_room(llm.name, estimated_tokens(prompt), room)
 
     @contextmanager
@@ -502,15 +522,15 @@ class Calls:
             raise
 
     def spent(self) -> Spent:
-        """Return what was paid for so far; calls in flight count at their worst."""
+        """Return the spending so far; calls in flight count at their worst case."""
         return sum((call.worst for call in self.ledger.in_flight), self.settled())
 
     def spent_before(self) -> Total:
-        """Return what was paid for before the record of a run began."""
+        """Return the spending before the run's record began, as its first total."""
         return Total(0, self.spent(), self.ledger.by_day())
 
     def settled(self) -> Spent:
-        """Return what was paid for the calls that have ended."""
+        """Return the spending on calls that have ended."""
         return Spent(self.usage, self.budget.cost)
 
     def count_cached(self, reply: Completion) -> None:
@@ -521,7 +541,7 @@ class Calls:
 
     @property
     def bounded(self) -> bool:
-        """Whether the budget has limits, so that order matters."""
+        """Whether the budget has limits, so that the order of calls matters."""
         return self.budget.bounds.any
 
     def close(self, why: str) -> None:
@@ -555,8 +575,8 @@ class Calls:
     ) -> Amount:
         """Reserve the most that a call can cost.
 
-        The first call of a model runs alone, since its reply shows the true size of prompts. A call
-        that does not fit waits for calls in flight: they may use less than was reserved.
+        The first call of a model runs alone, because its reply shows the true size of prompts. A
+        call that does not fit waits for calls in flight, which may cost less than they reserved.
         """
         while True:
             if self.budget.knows(llm.name) or self.budget.idle:
@@ -565,8 +585,8 @@ class Calls:
                     return self.budget.reserve(amount, purpose)
                 except BudgetError as error:
                     if self.budget.idle or self.budget.closed:
-                        # Before the first call, a smaller prompt may still fit: a part of this
-                        # one, or another partition.
+                        # A smaller prompt may still fit: a part of a divisible prompt or, before
+                        # the first paid call, that of another partition.
                         first = divisible or not self.any_paid
                         smaller = first and self.budget.fits(llm.name, room)
                         if purpose == "sweep" and not smaller:
@@ -588,9 +608,9 @@ class Calls:
         *,
         typical: bool = True,
     ) -> AsyncIterator[CallCost]:
-        """Reserve and record the most that a call can cost, then count its cost.
+        """Reserve and record the most that a call can cost, then count its actual cost.
 
-        The tokens of a ``typical`` prompt show those of others of its model.
+        The size of a ``typical`` prompt helps to predict the size of the model's other prompts.
         """
         amount = await self._reserve(llm, estimated, room, purpose, divisible)
         cost = self.budget.worst_cost(llm.name, amount, free=is_free(llm))
@@ -603,7 +623,8 @@ class Calls:
             raise
         finally:
             self.budget.release(amount)
-            # A prompt of a few words would make others look costlier than they are.
+            # Roles and separators dominate a prompt of a few words. Its ratio of actual to
+            # estimated tokens would make other prompts look costlier than they are.
             size = estimated if typical else 0
             paid.counted = self._count(llm, size, amount, paid.usage)
             self._tried += 0 if typical else paid.counted.usage.calls
@@ -615,7 +636,7 @@ class Calls:
             await self.ledger.end(paid)
 
     def _count(self, llm: Named, estimated: int, amount: Amount, usage: Usage | None) -> Spent:
-        """Count the usage of a call, at its worst if unknown, and return it."""
+        """Count the usage of a call, or its worst case if unknown; return what was counted."""
         free = is_free(llm)
         if usage is None:
             usage = worst_case(estimated, None).usage
@@ -626,24 +647,24 @@ class Calls:
         return Spent(usage, cost)
 
     def pace(self, llm: LLM | Embedder) -> Pace:
-        """Return the pace of a model's endpoint, else one of its own."""
+        """Return the pace that all users of an endpoint share, or else a pace of this model."""
         pace = shared_pace(llm)
         if pace is None:
             try:
                 pace = _OWN.setdefault(llm, Pace())
-            except TypeError:  # an object that cannot be referred to weakly: by this run alone
+            except TypeError:  # without weak references, the pace belongs to this run alone
                 pace = self._own.setdefault(id(llm), Pace())
         pace.allow(self.tokens_per_minute)
         return pace
 
 
 def explain_late_cut(llm: LLM) -> str:
-    """Return what later replies have shown a server to have done to a prompt, and what helps."""
+    """Return a sentence about a cut that only later replies revealed, with advice."""
     return _cut_sentence(llm, "it counted no more tokens than its context holds")
 
 
 def _explain_cut(llm: LLM, prompt: Prompt, counted: int | None, floor: int) -> str:
-    """Return what a server did to a prompt, and what helps."""
+    """Return a sentence about a cut prompt that names the evidence, with advice."""
     how = "its reply does not repeat the codes of the prompt"
     if counted is not None and not prompt.receipts:
         how = f"it counted {counted:,} tokens, fewer than others like it have"
@@ -668,4 +689,4 @@ def _cut_sentence(llm: LLM, how: str) -> str:
 
 
 async def _hear_nothing(piece: str) -> None:
-    """Take a piece of a reply that nobody reads."""
+    """Ignore a piece of a test call's reply."""

@@ -1,4 +1,4 @@
-"""Embeds and ranks texts within a run: in its queue, at its pace, and within its budget."""
+"""Embeds and ranks texts within a run's queue, pace, and budget."""
 
 from __future__ import annotations
 
@@ -31,21 +31,21 @@ from pgs_neo4j.model import Prompt, Usage
 from pgs_neo4j.text.tokens import estimate
 
 TOLD = Prompt(task="embedding", system="", user="", question="")
-"""Stands for the prompt of a call that has none, where waits are reported."""
+"""A placeholder for reports of waits, because a call of an embedder has no prompt."""
 
 Take = Callable[[NDArray[np.float32]], Awaitable[None]]
 
 
 @dataclass(frozen=True, slots=True)
 class EmbeddingModel:
-    """What prices and limits know of an embedder or a reranker; ``free``: it costs nothing."""
+    """The name of an embedder or a reranker in the price list, and whether it is free."""
 
     name: str
     free: bool
 
 
 def priced_model(embedder: Embedder) -> EmbeddingModel:
-    """Return what prices know of an embedder."""
+    """Return the name under which an embedder is priced, and whether it is free."""
     name = embedder.model if isinstance(embedder, Metered) else embedder.name
     return EmbeddingModel(name, is_free(embedder))
 
@@ -53,7 +53,7 @@ def priced_model(embedder: Embedder) -> EmbeddingModel:
 async def embed_texts(calls: Calls, embedder: Embedder, texts: Sequence[str], then: Take) -> None:
     """Embed some texts in one call, and pass their unit vectors ``(n, d)`` to ``then``.
 
-    ``then`` has taken them before the next call is sent. A free embedder makes no call. Raises
+    ``then`` finishes before the next call is sent. A free embedder makes no call. Raises
     ModelError, BudgetError, DeadlineError, and WaitError as completions do.
     """
 
@@ -66,11 +66,11 @@ async def embed_texts(calls: Calls, embedder: Embedder, texts: Sequence[str], th
 async def embed_counted(
     calls: Calls, embedder: Embedder, texts: Sequence[str]
 ) -> NDArray[np.float32]:
-    """Return unit rows ``(n, d)`` of texts, whose calls count in a run and stay within its limits.
+    """Embed texts within the limits of a run; return unit rows ``(n, d)``.
 
-    Where they fail or would have to wait for long, the run continues, since they are not its own
-    reading. Raises ModelError, BudgetError, and DeadlineError, and ConfigError if the limit on the
-    cost needs a price.
+    The calls count as calls of the run. A failure or a long wait does not end the run, because its
+    reading does not depend on these vectors. Raises ModelError, BudgetError, and DeadlineError, and
+    ConfigError if the limit on the cost needs a price.
     """
     if is_free(embedder):
         return await embed_traced(embedder, texts)
@@ -81,15 +81,15 @@ async def embed_counted(
 
 
 def fit_of(embedder: Embedder) -> TextFit:
-    """Return what an embedder's endpoint is known to take; nothing is known of most others."""
+    """Return the limits of an embedder's endpoint; for embedders without them, an empty fit."""
     return embedder.fit if isinstance(embedder, Fitted) else TextFit()
 
 
 def fitted_call(calls: Calls, embedder: Embedder, purpose: Purpose = "sweep") -> Call:
     """Return a function that embeds texts in one call of the queue, or at once if it is free.
 
-    A limit that has no room for a call of the purpose ``sweep``, or a long wait for it, ends the
-    calls of a run.
+    For the purpose ``sweep``, a limit without room for the call or too long a wait ends the calls
+    of the run.
     """
 
     async def call(texts: Sequence[str], then: Then) -> None:
@@ -135,7 +135,7 @@ async def _call(
 
 
 async def _embed(embedder: Embedder, texts: Sequence[str], estimated: int) -> EmbeddedTexts:
-    """Return vectors and what they used; by estimate if the embedder does not count."""
+    """Return vectors and their usage, which is an estimate if the embedder does not count."""
     if isinstance(embedder, Metered):
         return await embed_once_traced(embedder, texts)
     usage = Usage(calls=1, input_tokens=estimated, estimated=True)
@@ -145,8 +145,8 @@ async def _embed(embedder: Embedder, texts: Sequence[str], estimated: int) -> Em
 def reserve_ranking(calls: Calls, model: RelevanceModel, kept: Amount) -> Reserve:
     """Return a function that reserves a call of a reranker in the budget and ledger of a run.
 
-    ``kept`` is what the answer may cost, which is left for it. Reserving raises BudgetError where
-    a limit has no room for both, and ConfigError where ``max_cost`` needs a price.
+    ``kept`` is the amount to leave for the answer. Reserving raises BudgetError if a limit has no
+    room for both, and ConfigError if ``max_cost`` needs a price.
     """
     named = EmbeddingModel(model.name, is_free(model))
 

@@ -1,8 +1,8 @@
-"""Records what is spent before each call, so that no crash erases it.
+"""Records the spending before each call is sent, so that no crash erases it.
 
-A call in flight counts at its worst from the moment before it is sent. If the process dies, the
-record still holds all calls that an endpoint may have charged for. What a call costs belongs to the
-day (UTC) on which it was sent.
+A call counts at its worst case from the moment before it is sent. If the process dies, the record
+still holds all calls that an endpoint may have charged for. The cost of a call belongs to the day
+(UTC) on which it was sent.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from pgs_neo4j.model import Usage
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """Usage and its cost; None for an unpriced model."""
+    """Usage and its cost, which is None for an unpriced model."""
 
     usage: Usage = field(default_factory=Usage)
     cost: float | None = 0.0
@@ -34,9 +34,9 @@ class Spent:
 
 @dataclass(frozen=True, slots=True)
 class Total:
-    """What was spent; a later total has a higher ``number``.
+    """The total spending of a run; a later total has a higher ``number``.
 
-    ``days`` is what was spent on each day (UTC, as in 2026-11-28) that this process has seen.
+    ``days`` maps each day that this process has seen (UTC, as in 2026-11-28) to its spending.
     """
 
     number: int
@@ -52,7 +52,8 @@ Store = Callable[[Total], Awaitable[None]]
 class CallCost:
     """The usage of one call, None while it is unknown, and its worst case.
 
-    ``day`` is when it was sent, and ``counted`` what it counts for in the end, None until then.
+    ``day`` is the day on which it was sent. ``counted`` is its final spending, None until the call
+    ends.
     """
 
     worst: Spent
@@ -72,21 +73,21 @@ class CallCost:
 
 
 def worst_case(estimated: int, cost: float | None) -> Spent:
-    """Return what a call counts for if its usage never becomes known."""
+    """Return the spending that a call counts for if its usage never becomes known."""
     return Spent(Usage(calls=1, input_tokens=estimated, estimated=True), cost)
 
 
 def current_day() -> str:
-    """Return the day of now in UTC, as in 2026-11-28."""
+    """Return the current day in UTC, as in 2026-11-28."""
     return datetime.now(UTC).date().isoformat()
 
 
 @dataclass(slots=True)
 class Ledger:
-    """Knows the calls in flight, and stores totals once a run has begun.
+    """Lists the calls in flight, and stores totals once a run has begun.
 
-    ``count`` returns what the run has spent, calls in flight included. ``days`` is what was spent
-    on each day, without these.
+    ``count`` returns the run's spending, calls in flight included. ``days`` maps each day to its
+    spending, calls in flight excluded.
     """
 
     count: Callable[[], Spent] = Spent
@@ -104,7 +105,10 @@ class Ledger:
         store: Store,
         before: Mapping[str, Spent] | None = None,
     ) -> None:
-        """Store totals from now on; ``before`` is what a resumed run had spent on each day."""
+        """Store totals from now on.
+
+        ``before`` is the spending of a resumed run on each day before it was interrupted.
+        """
         self.count, self.store = count, store
         for day, spent in (before or {}).items():
             self.settle(day, spent)
@@ -115,14 +119,14 @@ class Ledger:
         return Total(self._number, self.count(), self.by_day())
 
     def by_day(self) -> dict[str, Spent]:
-        """Return what was spent on each day, calls in flight included."""
+        """Return the spending of each day, calls in flight included."""
         days = dict(self.days)
         for call in self.in_flight:
             days[call.day] = days.get(call.day, Spent()) + call.worst
         return days
 
     def settle(self, day: str, spent: Spent) -> None:
-        """Count what is known to be spent on a day."""
+        """Add final spending to a day."""
         self.days[day] = self.days.get(day, Spent()) + spent
 
     async def send(self, call: CallCost, *, free: bool = False) -> None:
@@ -138,10 +142,10 @@ class Ledger:
         call.sent = True
 
     async def end(self, call: CallCost) -> None:
-        """Take back a call that ended.
+        """Remove a call that ended from the calls in flight.
 
-        A refused call is also taken out of the record, since the next try may have to wait. All
-        others stay there at their worst until their reply or the next call is recorded.
+        A refused call also leaves the stored record at once, because the next try may have to wait.
+        Any other call stays there at its worst case until its reply or the next call is recorded.
         """
         self.in_flight.remove(call)
         if call.counted is not None:

@@ -1,4 +1,4 @@
-"""What the end of a model call says of its reply, of its cost, and of calls still to come."""
+"""Draws conclusions from the end of a model call: its cost, and whether later calls would fail."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from pgs_neo4j.llm.protocol import LLM, reply_signature
 from pgs_neo4j.model import Completion, Effort, Prompt, Usage
 from pgs_neo4j.model.ceilings import text_bytes
 
-# A call with this prompt shows before the first paid sweep whether later calls of a run will be
-# accepted. A model that does not exist, an effort that it refuses, or a key that may not use it
-# would otherwise show only after all sweeps are paid. Some interfaces refuse less room than this,
-# and a small model that loses the thread stops here.
+# A test call with this prompt shows before the first paid sweep whether an endpoint accepts later
+# calls of a run. Otherwise, a model that does not exist, an effort that it refuses, or a key that
+# may not use it would show only after all sweeps are paid. Some interfaces refuse a smaller limit
+# for the reply than ROOM, and a larger one would let a confused small model write on and on.
 ROOM = 16
 PROMPT = Prompt(
     task="settling", system="You answer with one word.", user="Are you ready?", question=""
@@ -43,7 +43,7 @@ def check_size(model: str, reply: Completion, room: int) -> None:
 
 @dataclass(slots=True)
 class UsageDoubts:
-    """Warns once of an endpoint that does not count its tokens."""
+    """Warns once of an endpoint whose counts of tokens are impossible."""
 
     warn: Callable[[str], None] = field(default=lambda _: None, repr=False)
     _warned: bool = False
@@ -60,7 +60,7 @@ class UsageDoubts:
 
 @contextmanager
 def without_retry(*, of_malformed: bool) -> Iterator[None]:
-    """Let a malformed reply be asked for again by the caller alone, if that is wanted."""
+    """Forbid retries after malformed replies if ``of_malformed``, because the caller asks again."""
     try:
         yield
     except ModelOutputError as error:
@@ -70,7 +70,7 @@ def without_retry(*, of_malformed: bool) -> Iterator[None]:
 
 
 class CallsEnd(Protocol):
-    """What ended calls: the limit that was reached, or the failure; empty without one."""
+    """A record of why calls ended: a limit, or a failure; both are empty if neither occurred."""
 
     stopped: str
     error: str
@@ -78,7 +78,7 @@ class CallsEnd(Protocol):
 
 @contextmanager
 def noting_end(told: CallsEnd) -> Iterator[None]:
-    """Note what ends all calls, and pass over a failure that concerns one call alone."""
+    """Record a limit or failure that ends all calls, and ignore a failure of one call alone."""
     try:
         yield
     except (ModelOutputError, PromptTooLongError):
@@ -90,15 +90,15 @@ def noting_end(told: CallsEnd) -> Iterator[None]:
 
 
 def ends_calls(error: BaseException) -> bool:
-    """Whether any other call would fail alike: a refused key, an unknown model, or no quota."""
+    """Return whether all other calls would fail: the key, the model, or the quota is refused."""
     no_quota = isinstance(error, ModelRateLimitError) and error.retry is None
     return no_quota or isinstance(error, ModelAuthError | UnknownModelError)
 
 
 def refuses_kind(error: BaseException) -> bool:
-    """Whether an endpoint would refuse each call of the same model and parameters.
+    """Return whether an endpoint would refuse each call of the same model and parameters.
 
-    It refused this one at once, at no cost, and another try would not help.
+    It would if it refused this one at once, at no cost, and another try would not help.
     """
     if ends_calls(error):
         return True
@@ -107,7 +107,7 @@ def refuses_kind(error: BaseException) -> bool:
 
 
 def cost_of(error: BaseException) -> Usage | None:
-    """Return the usage of a failed call; None where it is unknown."""
+    """Return the usage of a failed call; None if it is unknown."""
     if isinstance(error, ModelRateLimitError | ModelAuthError | PromptTooLongError):
         return error.usage or Usage()
     return error.usage if isinstance(error, ModelError) else None
@@ -115,7 +115,7 @@ def cost_of(error: BaseException) -> Usage | None:
 
 @dataclass(frozen=True, slots=True)
 class UpcomingCall:
-    """A kind of call that a run will make: of which model, with which effort, and how."""
+    """A kind of call that a run will make: its model, its effort, and if it is streamed."""
 
     llm: LLM
     effort: Effort | None
@@ -129,14 +129,14 @@ class Settlements:
     _answered: set[tuple[str, Effort | None, bool]] = field(default_factory=set)
 
     def add(self, llm: LLM, effort: Effort | None, *, stream: bool) -> None:
-        """Note that an endpoint answered such a call."""
+        """Note that an endpoint answered a call of this kind."""
         self._answered.add((reply_signature(llm), effort, stream))
 
     def know(self, call: UpcomingCall) -> bool:
-        """Return whether an endpoint answered such a call before."""
+        """Return whether an endpoint has answered a call of this kind."""
         return (reply_signature(call.llm), call.effort, call.stream) in self._answered
 
     def forget(self, llm: LLM) -> None:
-        """Forget the answers of a model, because another one has its name now."""
+        """Forget the answers of a model, because its name now belongs to another model."""
         gone = reply_signature(llm)
         self._answered = {known for known in self._answered if known[0] != gone}

@@ -1,20 +1,20 @@
-"""Decides whether a model was given all of a prompt.
+"""Decides whether a model was given the whole prompt.
 
-A server may cut a prompt and answer as if nothing had happened. Two things can show it.
+A server may cut a prompt and answer as if nothing had happened. Two kinds of evidence reveal it.
 
-The tokens that it counted: no prompt has fewer than its text must have, prompts of one kind have
-about equally many for each byte on one model, and what was cut to a context has just as many as
-that holds. This shows a cut that takes more than a few percent.
+The first is the server's count of tokens. A text has a least number of tokens, similar texts have
+about equally many tokens per byte on one model, and a cut prompt has just as many as the context
+holds. The count reveals any cut of more than a few percent.
 
-Receipts: short codes among the nodes, which only a reader who was given them can repeat. They show
-each cut at the beginning or the end. A stretch between two codes can vanish unnoticed, unless the
-tokens show it.
+The second are receipts: short codes among the nodes, which only a reader who was given them can
+repeat. They reveal each cut at the beginning or the end. A stretch between two codes can vanish
+unnoticed, unless the count of tokens reveals it.
 
-A model that repeats no codes can be judged by its tokens alone, and then only if its context is
-known. Otherwise a small cut might go unnoticed, and nothing is proven.
+If a model repeats no codes, only the count of tokens is left, and it is enough only if the context
+is known. Otherwise, a small cut might go unnoticed, and nothing is proven.
 
-A server that is known to refuse a prompt that is too long is asked for no receipts, and believed if
-it counts no tokens. Too few tokens belie it: then something else answers under its address.
+A server that is known to refuse prompts that are too long gets no request for receipts, and is
+trusted if it counts no tokens. If it counts too few, another program answers at its address.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from pgs_neo4j.model import Prompt
 from pgs_neo4j.text.tokens import LEAST_COUNT, TextSize
 
 Verdict = Literal["read", "cut", "unproven"]
-"""``read``: given as a whole. ``cut``: not. ``unproven``: nothing can show it."""
+"""``read``: the model was given the whole prompt. ``cut``: it was not. ``unproven``: unknown."""
 
 Receipts = Literal["all", "some", "none", "unasked"]
 
@@ -38,58 +38,60 @@ _BY_RECEIPTS: dict[Receipts, Verdict] = {
     "none": "unproven",
     "unasked": "unproven",
 }
-# Servers miscount by a few percent (special tokens, templates, rounding). A prompt that lost less
-# than this share is not noticed by its tokens alone.
+# Servers miscount by a few percent (special tokens, templates, rounding). So the count of tokens
+# alone cannot reveal a prompt that lost less than this share.
 SLACK = 0.05
-FRAME_TOKENS = 40  # a chat template around two messages may add as many
-# Codes stand at every quarter of a prompt or closer. A reader who repeats all of them was
-# given more than this share, so a smaller count is that of a part: the rest was cached.
+FRAME_TOKENS = 40  # that a chat template may add around two messages
+# Codes stand at every quarter of a prompt or closer, so a reader who repeats all of them was given
+# more than this share. A smaller count leaves out the tokens that the server had cached.
 COUNTED_PART = 0.5
-# A prompt that was cut has the tokens of the context, or of half of it, as Ollama shifts it. Once a
-# cut was seen, what it left is all that matters: no server cuts to half of that.
+# A cut prompt has as many tokens as the context, or as half of it if the server shifts the context
+# like Ollama. Once a cut was seen, only its exact size counts: no server cuts to half of that.
 SHIFTED = 0.5
 PLATEAU_SLACK = 0.03
-# Prompts of less than this share of another's tokens may show what a server has cut from that one:
-# what is cut alike has equally many.
+# A prompt with less than this share of another prompt's count was not cut to the same context,
+# because two prompts that are cut to one context have the same count. So it may show how many
+# tokens the other prompt should have.
 SHORTER = 0.9
-FEWEST_SHORTER = 2  # one alone may be of an odd kind
-# A count that shrinks with the prompt is no limit: the endpoint counts in a way of its own.
+FEWEST_SHORTER = 2  # a single shorter prompt may be of an odd kind
+# If the count shrinks with the prompt, it is not the limit of a context: the endpoint counts in its
+# own way.
 SHRUNK = 0.7
-# Kinds of text, as shares of words, digits, marks, and letters without spaces, are alike up to this
-# sum of differences.
+# The kind of a text is its shares of words, digits, marks, and letters without spaces. Two texts
+# are of one kind if the differences of their shares add up to at most this sum.
 ALIKE = 0.2
-# Prompts that were cut to one context all have its count, whatever their sizes. So the longest
-# prompts of a kind were cut if they have one count and the longest is larger than the shortest of
-# them by this factor. Two whole prompts can have one count if their texts differ a little in tokens
-# per byte; three hardly can, and then no longer one has another count.
+# All prompts that are cut to one context have the same count, whatever their sizes. So the longest
+# prompts of a kind were cut if they have the same count although the longest of them is larger than
+# the shortest by this factor. Two whole prompts may share a count if their texts differ a little in
+# tokens per byte. For three prompts that is unlikely, so they need less of a spread.
 LEVEL_SPREADS = {2: 1.05, 3: 1.02}
-LEVEL_SLACK = 1  # tokens, since a tokenizer may join or divide a word at the cut
-SAMPLES = 40  # per model; the oldest go
+LEVEL_SLACK = 1  # tokens, because a tokenizer may join or divide a word at the cut
+SAMPLES = 40  # per model; the oldest are dropped
 
 
 @dataclass(frozen=True, slots=True)
 class _Sample:
-    """A prompt that seems whole: its size, and the tokens that were counted for it."""
+    """The size of a prompt that seems whole, and the server's count of its tokens."""
 
     size: TextSize
     counted: int
 
     @property
     def tokens(self) -> float:
-        """Its tokens without those of a chat template."""
+        """The tokens of the prompt without those of a chat template."""
         return max(self.size.floor, self.counted - FRAME_TOKENS)
 
     def usual(self, size: TextSize) -> float:
-        """Return the least tokens that a text of this size and kind has by this sample."""
+        """Predict from this sample the least tokens of a text of the same kind and this size."""
         by_bytes = size.size_bytes / self.size.size_bytes
         return self.tokens * min(by_bytes, size.runs / self.size.runs)
 
 
 @dataclass(frozen=True, slots=True)
 class OpenProof:
-    """What a reply has shown of its prompt, which later replies may yet decide.
+    """The evidence of one reply about its prompt, which later replies may help to judge.
 
-    ``counted`` are the tokens that the endpoint reported for it; None if it reported none.
+    ``counted`` is the endpoint's count of the prompt's tokens; None if it reported none.
     """
 
     size: TextSize
@@ -99,7 +101,7 @@ class OpenProof:
 
 @dataclass(slots=True)
 class Proofs:
-    """What each model's endpoint has shown of its counting, by the model's name."""
+    """How the endpoint of each model counts tokens, by the model's name."""
 
     _samples: dict[str, list[_Sample]] = field(default_factory=dict)
     _cuts: dict[str, list[tuple[float, int]]] = field(default_factory=dict)
@@ -113,10 +115,10 @@ class Proofs:
         receipts: Receipts,
         context: ModelContext | None,
     ) -> Verdict:
-        """Return whether a prompt of this size was given as a whole.
+        """Return whether the model was given the whole prompt, which has this size.
 
-        ``counted`` are the tokens that the endpoint reported for it; None if it reported none.
-        ``context`` is what is known of the model's.
+        ``counted`` is the endpoint's count of the prompt's tokens; None if it reported none.
+        ``context`` is the model's context, as far as it is known.
         """
         if counted is None or not self.is_count(model, counted):
             return _BY_RECEIPTS[receipts]
@@ -124,7 +126,7 @@ class Proofs:
         if whole and counted < COUNTED_PART * size.floor:
             return "read"
         if not whole and _is_beyond(counted, context):
-            # It was counted before it was cut, or in a way of the server's own.
+            # The server counted the prompt before it cut it, or it counts in its own way.
             self._miscounting.add(model)
             return _BY_RECEIPTS[receipts]
         if self.is_short(model, size, counted):
@@ -132,16 +134,16 @@ class Proofs:
                 return "cut"
             self._miscounting.add(model)
             return _BY_RECEIPTS[receipts]
-        # What was cut to half of a context would have half of the tokens that are usual.
+        # A prompt that was cut to half of a context would have half of the usual tokens.
         usual = bool(self._alike(model, size))
         if receipts == "some" or (not whole and _is_plateau(counted, context, usual=usual)):
             return "cut"
         return "read" if whole or context is not None else "unproven"
 
     def belies(self, model: str, size: TextSize, counted: int | None) -> bool:
-        """Return whether a server that is said to refuse long prompts has cut this one.
+        """Return whether a server cut this prompt although it is said to refuse long prompts.
 
-        Only tokens can show that, because such a server is asked for no receipts.
+        Only the count of tokens can show that, because such a server is not asked for receipts.
         """
         if counted is None or not self.is_count(model, counted):
             return False
@@ -153,7 +155,7 @@ class Proofs:
         return True
 
     def learn(self, model: str, size: TextSize, counted: int | None) -> None:
-        """Take in the tokens of a prompt that was given as a whole."""
+        """Remember the count of a prompt that the model was given as a whole."""
         if counted is None or counted < size.floor or not self.is_count(model, counted):
             return
         samples = self._samples.setdefault(model, [])
@@ -161,7 +163,7 @@ class Proofs:
         del samples[:-SAMPLES]
 
     def is_count(self, model: str, counted: int | None) -> bool:
-        """Return whether reported tokens can be those of a prompt, whole or cut."""
+        """Return whether a reported count can be that of a prompt, whole or cut."""
         return counted is not None and counted >= LEAST_COUNT and model not in self._miscounting
 
     def counts(self, model: str) -> bool:
@@ -169,21 +171,21 @@ class Proofs:
         return bool(self._samples.get(model)) and model not in self._miscounting
 
     def knows(self, model: str, size: TextSize) -> bool:
-        """Return whether this model's endpoint has counted the tokens of such a text."""
+        """Return whether this model's endpoint has counted the tokens of a similar text."""
         return self.counts(model) and bool(self._alike(model, size))
 
     def distrust(self, model: str) -> None:
-        """Forget the tokens of prompts that seemed whole, because their server has cut one."""
+        """Forget the counts of prompts that seemed whole, because their server has cut one."""
         self._samples.pop(model, None)
 
     def forget(self, model: str) -> None:
-        """Forget how a model's endpoint counts, because another one has its name now."""
+        """Forget how a model's endpoint counts, because the name now belongs to another model."""
         self._samples.pop(model, None)
         self._cuts.pop(model, None)
         self._miscounting.discard(model)
 
     def is_short(self, model: str, size: TextSize, counted: int) -> bool:
-        """Return whether a prompt of this size must have more tokens than were counted."""
+        """Return whether a prompt of this size must have more tokens than the server counted."""
         alike = self._alike(model, size)
         usual = min((one.usual(size) for one in alike), default=0.0)
         shorter = [one.usual(size) for one in alike if one.tokens < SHORTER * counted]
@@ -194,7 +196,10 @@ class Proofs:
         return _is_level([*alike, _Sample(size, counted)], counted)
 
     def _shrinks(self, model: str, size: TextSize, counted: int) -> bool:
-        """Return whether an earlier, longer prompt was short by the same share."""
+        """Return whether the count of an earlier, longer prompt was too small by the same share.
+
+        Then the endpoint counts in its own way, because a cut would not scale with the prompt.
+        """
         cuts = self._cuts.setdefault(model, [])
         share = counted / size.floor
         for floor, earlier in cuts:
@@ -206,7 +211,7 @@ class Proofs:
         return False
 
     def _alike(self, model: str, size: TextSize) -> list[_Sample]:
-        """Return the prompts of such text whose tokens were counted."""
+        """Return the samples of the same kind of text."""
         return [
             sample
             for sample in self._samples.get(model, ())
@@ -227,9 +232,9 @@ def returned_receipts(prompt: Prompt, reply: str) -> Receipts:
 
 
 def _is_beyond(counted: int, context: ModelContext | None) -> bool:
-    """Return whether more tokens were counted than the model can have been given.
+    """Return whether a server counted more tokens than its model's context holds.
 
-    A context that was learned from refusals and cuts may be larger than it seems.
+    This is false for a context that was learned from a refusal or a cut, since it may be larger.
     """
     if context is None or context.origin in ("cut", "refusal"):
         return False
@@ -252,9 +257,9 @@ def _is_level(alike: Sequence[_Sample], counted: int) -> bool:
 
 
 def _is_plateau(counted: int, context: ModelContext | None, *, usual: bool) -> bool:
-    """Return whether a count is that of a context, where nothing else proves the prompt whole.
+    """Return whether a count is that of a full context, so the prompt may have been cut to it.
 
-    ``usual``: such a text is known to have about as many tokens.
+    ``usual`` is true if counts of similar texts are known. Then half a context is no sign of a cut.
     """
     if context is None:
         return False

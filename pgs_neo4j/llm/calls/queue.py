@@ -25,14 +25,14 @@ from pgs_neo4j.llm.protocol import EmbeddedTexts
 from pgs_neo4j.llm.retry import OnWait, ignore_wait, with_retries
 from pgs_neo4j.model import Completion
 
-OVERDUE = 2.0  # times what calls usually take for their length, and a call is a straggler
+OVERDUE = 2.0  # times the usual duration for its length: then a call is a straggler
 KNOWN = 3  # calls to see before a typical duration is known
 REMEMBERED = 50
-HOLD_S = 1.0  # after a refusal that names no time
-GLANCE_S = 0.25  # a straggler looks for an idle slot this often, at least
+HOLD_S = 1.0  # pause after a refusal that names no time
+GLANCE_S = 0.25  # between two checks whether a call is overdue and a slot is idle, at least
 
-# Calls that take this much longer than the first ones, for their length, mean that the endpoint
-# queues them: one more would only wait there. At twice as long, one less is as fast.
+# If calls take this many times as long as the first ones, for their length, the endpoint queues
+# them, so one more call would only wait there. At twice as long, one call less is just as fast.
 QUEUEING = 1.5
 OVERLOADED = 2.0
 
@@ -76,11 +76,11 @@ class Scheduler:
         """Run ``work`` in its turn, and try again while that may help.
 
         ``then`` takes the result before another call gets the turn, so a crash never loses more
-        calls than may be in flight. ``tokens`` is what the endpoint will count for the call.
-        ``priority`` decides who goes first instead of ``length``, and ``until`` is an earlier
-        deadline. A call that must be ``alone`` is never hedged. ``on_wait`` hears of retries and
-        long waits. Raises the last error of ``work``, ModelTimeoutError after ``timeout_s``,
-        DeadlineError at the deadline.
+        calls than may be in flight. ``tokens`` is the size of the call for the endpoint's rate
+        limit. ``priority`` replaces ``length`` in the order of waiting calls, and ``until`` is an
+        earlier deadline. A call that must be ``alone`` is never hedged. ``on_wait`` is called for
+        retries and long waits. Raises the last error of ``work``, ModelTimeoutError after
+        ``timeout_s``, and DeadlineError at the deadline.
         """
         turn = _Turn(self, length if priority is None else priority)
         deadline = self.deadline if until is None else until
@@ -90,7 +90,7 @@ class Scheduler:
                 result = await with_retries(
                     partial(self._try_in_turn, turn, work, pace, length, tokens, alone),
                     deadline=_now() + self.timeout_s,
-                    timeout_error=_timed_out(who, self.timeout_s),
+                    timeout_error=_timeout_error(who, self.timeout_s),
                     on_wait=on_wait,
                 )
             if then is not None:
@@ -161,23 +161,23 @@ class Scheduler:
         return result
 
     async def _hedge(self, once: Callable[[], Awaitable[T]], length: float) -> T:
-        """Return the first reply; a call that is overdue is sent twice.
+        """Send an overdue call a second time, and return the first reply.
 
-        A second try that fails is not repeated.
+        If the second try fails, the first one continues alone.
         """
         began = _now()
         tasks = [asyncio.ensure_future(once())]
         again = False
         try:
             while True:
-                wait = None if again else max(self._due(began, length) - _now(), GLANCE_S)
+                wait = None if again else max(self._due_at(began, length) - _now(), GLANCE_S)
                 await asyncio.wait(tasks, timeout=wait, return_when=asyncio.FIRST_COMPLETED)
                 ended = next((task for task in tasks if task.done()), None)
                 if ended is not None and (len(tasks) == 1 or ended.exception() is None):
                     return ended.result()
                 if ended is not None:
                     tasks.remove(ended)  # the other one may still succeed
-                elif not again and _now() >= self._due(began, length) and self._idle():
+                elif not again and _now() >= self._due_at(began, length) and self._has_idle_slot():
                     again = True
                     self.in_flight += 1
                     tasks.append(asyncio.ensure_future(once()))
@@ -187,20 +187,20 @@ class Scheduler:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
 
-    def _due(self, began: float, length: float) -> float:
+    def _due_at(self, began: float, length: float) -> float:
         """Return the time at which a call of this length is overdue.
 
-        As long as that is unknown, no call is overdue: the result is just after the current time.
+        Until a usual duration is known, this is always a moment from now, so no call is overdue.
         """
         if len(self._rates) < KNOWN:
             return _now() + GLANCE_S
         return began + OVERDUE * median(self._rates) * max(length, 1.0)
 
-    def _idle(self) -> bool:
+    def _has_idle_slot(self) -> bool:
         return len(self._rates) >= KNOWN and not self._waiting and self.in_flight < self.limit.calls
 
     async def turn(self, priority: float) -> None:
-        """Wait for a slot; the highest priority goes first, then the earliest."""
+        """Wait for a slot; the highest priority goes first, then the call that came first."""
         granted = asyncio.get_running_loop().create_future()
         heapq.heappush(self._waiting, (-priority, next(self._order), granted))
         self._dispatch()
@@ -246,10 +246,12 @@ class _Turn:
 
 
 class ConcurrencyLimit:
-    """Additive increase, multiplicative decrease (Chiu and Jain 1989), with a quick start.
+    """Limits how many calls are in flight.
 
-    Begins at ``start`` and never exceeds ``ceiling``. Until the first refusal every call that
-    succeeds raises it by one, which doubles it each round; after that it grows by one a round.
+    The limit follows additive increase and multiplicative decrease (Chiu and Jain 1989), with a
+    quick start. It begins at ``start`` and never exceeds ``ceiling``. Until the first refusal, each
+    successful call raises it by one, which doubles it each round. After that, it grows by one a
+    round.
     """
 
     def __init__(self, start: int, ceiling: int) -> None:
@@ -263,18 +265,18 @@ class ConcurrencyLimit:
 
     @property
     def ceiling(self) -> int:
-        """Return how many calls may ever be in flight, at least 1."""
+        """The number of calls that may ever be in flight, at least 1."""
         return max(1, self._ceiling)
 
     @property
     def calls(self) -> int:
-        """Return how many calls may be in flight now, at least 1."""
+        """The number of calls that may be in flight now, at least 1."""
         return max(1, int(self._value))
 
     def ended_well(self, *, seconds: float, length: float, full: bool) -> None:
-        """Note that a call of a predicted ``length`` came back.
+        """Adjust the limit after a call of this ``length`` has succeeded.
 
-        ``full``: the limit kept other calls waiting.
+        ``full`` is true if other calls were waiting.
         """
         rate = seconds / max(length, 1.0)
         if len(self._first) < self._start:
@@ -286,16 +288,17 @@ class ConcurrencyLimit:
             self._recent += (rate - self._recent) / self._start
         slower = self._recent / usual if usual > 0 else 1.0
         if slower > OVERLOADED:
-            # Back to the start value, but never above the level that refusals have set.
+            # The limit falls to the start value at most, unless refusals have set a lower one.
             self._value = max(min(self._start, self._value), self._value - 1)
         elif full and slower <= QUEUEING:
             step = 1 / self._value if self._refused else 1.0
             self._value = min(float(self._ceiling), self._value + step)
 
     def refused(self, began: float, now: float) -> None:
-        """Note that a call sent at ``began`` was refused for its rate.
+        """Halve the limit after a rate limit refused a call that was sent at ``began``.
 
-        Calls sent before the last halving do not count again.
+        Calls from before the last halving do not halve it again, because they went out at the old
+        limit.
         """
         if began < self._halved_at:
             return
@@ -304,14 +307,14 @@ class ConcurrencyLimit:
 
 
 def deadline_passed() -> DeadlineError:
-    """Return the error for a run whose time is over."""
+    """Return the error for a run that reached its time limit."""
     return DeadlineError(
         "this run reached its time limit (run_timeout_s); what it paid for is kept, and "
         "'pgs resume' continues it"
     )
 
 
-def _timed_out(who: str, timeout_s: float) -> ModelTimeoutError:
+def _timeout_error(who: str, timeout_s: float) -> ModelTimeoutError:
     return ModelTimeoutError(
         f"{who} did not answer within {timeout_s:g} s; raise model_timeout_s or use a faster model"
     )

@@ -1,9 +1,9 @@
-"""Receipts: short codes among the texts of a prompt, which its reader repeats.
+"""Places receipts in a prompt: short codes that its reader repeats.
 
-Only a reader that was given a code can repeat it, because it follows from the whole prompt and
-stands nowhere else. One stands before the first text, one behind the last, and the others at most
-2,000 tokens apart, inside of long texts also, so whatever a server cuts off takes one along. They
-are used where nothing else shows that a server cut a prompt.
+Only a reader that was given a code can repeat it, because the code is a hash of the whole prompt
+and occurs nowhere else. One code stands before the first text, one behind the last, and others at
+most 2,000 tokens apart, also inside long texts. So any part that a server cuts off contains a code.
+Receipts are used if nothing else can show that a server cut a prompt.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ if TYPE_CHECKING:
 
 APART_TOKENS = 2000
 LEAST_APART_TOKENS = 250
-FEWEST = 4  # in a short prompt, so that a cut in its middle takes one along
-LENGTH = 5  # characters of a code: one in 33 million
-MARGIN = "| "  # stands before each line of a node
+FEWEST = 4  # codes in a short prompt, so that a cut in its middle removes one
+LENGTH = 5  # characters of a code; a guess is right once in 33 million
+MARGIN = "| "  # before each line of a node
 REQUEST = (
     "Codes such as ~{example}~ stand among the {among}. Before anything else, write one line that "
     "repeats all of them in their order: Codes: ..."
 )
 OPENING = "codes"
-FRAME_CHARACTERS = len(REQUEST) + 40  # with the first and the last code
+FRAME_CHARACTERS = len(REQUEST) + 40  # of the request, the first code, and the last code
 CODE_CHARACTERS = LENGTH + 3
 
 
@@ -49,11 +49,10 @@ async def complete_coded(
     repeat_malformed: bool = True,
     then: Callable[[Completion], Awaitable[None]] | None = None,
 ) -> Completion:
-    """Return a reply like ``Calls.complete``, without the codes that it repeats.
+    """Complete a prompt like ``Calls.complete``, with receipts if its server needs them.
 
-    ``among`` names what the lines of the prompt are, such as sentences. A server whose counts of
-    such texts are known is asked for no codes. Raises the errors of ``Calls.complete``, among them
-    PromptCutError.
+    The reply comes back without codes. ``among`` names the lines of the prompt, such as sentences.
+    Raises the errors of ``Calls.complete``, among them PromptCutError.
     """
     asked = prompt
     if await calls.lacks_counts(llm, prompt):
@@ -80,7 +79,7 @@ async def complete_coded(
 
 
 def with_receipts(prompt: Prompt, among: str) -> Prompt:
-    """Return a prompt with codes between the lines of its text, on which no reply depends."""
+    """Return a prompt with codes between its lines; its key in the reply cache stays the same."""
     lines = prompt.user.split("\n")
     text, codes = place_receipts(lines, [estimate(line) for line in lines])
     user = f"{text}\n\n{request_receipts(codes, among)}"
@@ -94,10 +93,10 @@ def without_receipts(text: str, codes: Sequence[str]) -> str:
 
 
 def place_receipts(texts: Sequence[str], tokens: Sequence[int]) -> tuple[str, tuple[str, ...]]:
-    """Return the texts of nodes as one with codes between them, and the codes in their order.
+    """Join the texts of nodes with codes between them; return the text and the codes in order.
 
-    ``tokens`` are those of each text. No two codes are more than ``APART_TOKENS`` apart: a longer
-    text is divided at a line, or behind a word of a line that is longer itself.
+    ``tokens`` are the tokens of each text. No two codes are more than ``APART_TOKENS`` apart: a
+    longer text is divided at the end of a line, or between two words of a longer line.
     """
     apart = max(LEAST_APART_TOKENS, min(APART_TOKENS, sum(tokens) // FEWEST))
     joined = "\n".join(texts)
@@ -107,7 +106,7 @@ def place_receipts(texts: Sequence[str], tokens: Sequence[int]) -> tuple[str, tu
     lines = [f"~{codes[0]}~"]
     since = 0
     for text, count in zip(texts, tokens, strict=True):
-        parts = [(text, count)] if count <= APART_TOKENS else _divided(text)
+        parts = [(text, count)] if count <= APART_TOKENS else _divide_text(text)
         for part, length in parts:
             if since and since + length > apart:
                 codes.append(_code(seed, len(codes), said))
@@ -120,10 +119,10 @@ def place_receipts(texts: Sequence[str], tokens: Sequence[int]) -> tuple[str, tu
     return "\n".join(lines), tuple(codes)
 
 
-def _divided(text: str) -> Iterator[tuple[str, int]]:
-    """Yield parts of a long text with their tokens.
+def _divide_text(text: str) -> Iterator[tuple[str, int]]:
+    """Yield the parts of a long text, each with its tokens.
 
-    A part that begins inside of a line behind a margin has the margin as well.
+    If a part begins within a line that has a margin, the part also gets the margin.
     """
     room = int((APART_TOKENS - 1) * BYTES_PER_TOKEN) - len(MARGIN)
     inside = behind_margin = False
@@ -135,7 +134,7 @@ def _divided(text: str) -> Iterator[tuple[str, int]]:
 
 
 def _code(seed: bytes, number: int, said: str) -> str:
-    """Return a code that stands nowhere in what is said, in lower case."""
+    """Return a code in lower case that does not occur in the text ``said``."""
     while True:
         digest = blake2b(number.to_bytes(4), key=seed, digest_size=8).digest()
         code = b32encode(digest).decode()[:LENGTH].lower()
@@ -145,23 +144,23 @@ def _code(seed: bytes, number: int, said: str) -> str:
 
 
 def request_receipts(codes: Sequence[str], among: str = "nodes") -> str:
-    """Return the sentence that asks for codes ``among`` some things; empty without any."""
+    """Return the sentence that asks the reader to repeat the codes; empty without codes."""
     return REQUEST.format(example="ab3de", among=among) if codes else ""
 
 
 def receipt_characters(tokens: int) -> int:
-    """Return the most characters that codes in a text of these tokens add, with their request.
+    """Return the most characters that codes and their request add to a text of these tokens.
 
-    Of two stretches between codes that follow each other, one is longer than half the distance.
+    Of two neighboring stretches between codes, one is longer than half of ``APART_TOKENS``.
     """
     stretches = 2 * max(FEWEST, tokens // APART_TOKENS + 1)
     return FRAME_CHARACTERS + (CODE_CHARACTERS + len(MARGIN)) * stretches
 
 
 class ReceiptFilter:
-    """Passes a streamed reply on without the lines that repeat the codes of its prompt.
+    """Removes the lines that repeat the codes of a prompt from a streamed reply.
 
-    Blank lines before the first text go with them.
+    Blank lines before the first text are also removed.
     """
 
     def __init__(self, codes: Sequence[str]) -> None:
@@ -170,7 +169,7 @@ class ReceiptFilter:
         self._begun = False
 
     def pass_on(self, piece: str) -> str:
-        """Return the text that may be shown after ``piece`` has arrived."""
+        """Take the next piece of the reply; return the text that may be shown now."""
         if not self._codes:
             return piece
         *lines, self._line = (self._line + piece).split("\n")
@@ -180,7 +179,7 @@ class ReceiptFilter:
         return self._without_blank(shown)
 
     def end(self) -> str:
-        """Return the rest; called at the end of the reply."""
+        """Return the rest of the text at the end of the reply."""
         line, self._line = self._line, ""
         return self._without_blank("" if self._repeats(line) else line)
 

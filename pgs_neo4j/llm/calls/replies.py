@@ -1,13 +1,13 @@
-"""Caches model replies in the database, so that they are paid once, by one run at a time.
+"""Caches model replies in the database, so that each is bought once, by one run at a time.
 
-The key of a reply is made of everything that decides it: the model with its parameters, and the
-prompt. A model that has no signature does not say what decides its replies, so they belong to the
-run that paid for them. Only accepted replies are cached, never failures. Rejected ones are stored
-beside them, with the reason and under a key that no prompt has, so that a person can read what a
-model has written. They stay as long as others do, but make room first.
+The key of a reply is a hash of everything that determines it: the model with its parameters, and
+the prompt. For a model without a signature, that is unknown, so its replies belong to the run that
+paid for them. Only accepted replies are cached, never failures. Rejected replies are stored beside
+them with the reason, so that a person can read them. Their keys match no prompt. They expire like
+other replies, but are the first to make room.
 
-A run claims the key of a reply before it buys it. Other runs that need the same reply wait until
-it is stored, or until the buyer gives it up, ends, or gives no sign of life.
+A run claims the key of a reply before it buys the reply. Other runs that need it wait until it is
+stored, or until the buyer gives up, ends, or shows no sign of life.
 """
 
 from __future__ import annotations
@@ -32,15 +32,15 @@ from pgs_neo4j.model import Completion, Effort, Prompt, Usage
 
 FORM = "2"  # the version of keys; replies under another version are not found
 MEGABYTE = 1_000_000
-MOST_REJECTED = 100  # replies of one run; after those, only their reasons are reported
-LONGEST_REJECTED = 50_000  # characters of a rejected reply; the beginning shows what is wrong
-LARGEST_INTEGER = 2**63 - 1  # of Neo4j; an endpoint may report more tokens
+MOST_REJECTED = 100  # stored replies of one run; of any more, only the reasons are reported
+LONGEST_REJECTED = 50_000  # characters; the beginning of a rejected reply shows what is wrong
+LARGEST_INTEGER = 2**63 - 1  # in Neo4j; an endpoint may report more tokens
 FIRST_POLL_S = 0.1
 
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """The content of the reply cache: number of replies, and bytes."""
+    """The size of the reply cache, in replies and in bytes."""
 
     replies: int
     size_bytes: int
@@ -50,7 +50,7 @@ class Kept:
 class Replies:
     """The cached replies that a run may use.
 
-    With ``shared`` false, a run uses only its own replies. ``used`` are the keys of those used so
+    Unless ``shared``, a run uses only its own replies. ``used`` are the keys of the replies used so
     far.
     """
 
@@ -68,29 +68,29 @@ class Replies:
             on_event(Warned(f"run {buyer} is buying the same replies; waiting for them"))
 
     def key(self, llm: LLM, prompt: Prompt, room: int, effort: Effort | None) -> str | None:
-        """Return a reply's key; None for a free model, never cached."""
+        """Return a reply's key; None for a free model, whose replies are not cached."""
         if is_free(llm):
             return None
         shared = self.shared and is_signed(llm)
         parts = (FORM, reply_signature(llm), str(room), str(effort), prompt.system)
         digest = _digest(*parts, prompt.content or prompt.user)
-        # Outside the cache a reply belongs to its run, which may be resumed.
+        # A reply that is not shared belongs to its run, which finds it again when it is resumed.
         return digest if shared else f"{self._own}{digest}"
 
     @property
     def _own(self) -> str:
-        """The beginning of keys that no other run finds."""
+        """The prefix of this run's private keys, which no other run finds."""
         return f"{self.run}:"
 
     async def find(self, keys: Iterable[str | None]) -> dict[str, Completion]:
-        """Return the cached replies, by key; they cost nothing."""
+        """Return the cached replies by key, with a usage that costs nothing."""
         wanted = [key for key in keys if key is not None]
         return await self._read(queries.get("llm/calls/read_replies"), wanted)
 
     async def find_divided(self, keys: Iterable[str]) -> dict[str, Completion]:
         """Return the cached replies to prompts and to their halves, by key.
 
-        The key of a half is that of the whole and one letter for each halving.
+        The key of a half is the key of the whole and one letter for each halving.
         """
         return await self._read(queries.get("llm/calls/read_divided_replies"), list(keys))
 
@@ -98,21 +98,21 @@ class Replies:
         if not keys:
             return {}
         rows = await self.db.read(query, keys=keys)
-        replies = {row["key"]: _completion(row) for row in rows}
+        replies = {row["key"]: _to_completion(row) for row in rows}
         self.used |= replies.keys()
         return replies
 
     async def keep(self, rows: Sequence[Row]) -> None:
-        """Store replies in the form that ``row`` returns."""
+        """Store replies, given as rows from ``row``."""
         if rows:
             await self.db.write(queries.get("llm/calls/write_replies"), replies=list(rows))
 
     async def keep_rejected(
         self, reply: Completion, reason: str, partition: int, number: int
     ) -> None:
-        """Store a reply to a pass that was not accepted, and why. Raises DatabaseError.
+        """Store a rejected reply to a pass, with the reason. Raises DatabaseError.
 
-        A reply that quotes a document which was deleted since is not stored.
+        A reply is not stored if it quotes a document that has been deleted since.
         """
         if self._rejected >= MOST_REJECTED:
             return
@@ -128,9 +128,9 @@ class Replies:
     def row(
         self, key: str, reply: Completion, partition: int | None = None, number: int | None = None
     ) -> Row:
-        """Return a reply in the form in which it is stored.
+        """Return a reply as a row to store.
 
-        ``partition`` and ``number`` name the pass that it answers, if it does.
+        ``partition`` and ``number`` name the pass, if the reply answers one.
         """
         self.used.add(key)
         return {
@@ -151,9 +151,9 @@ class Replies:
         }
 
     async def settle(self, proven: Mapping[str, bool], cut: Sequence[str]) -> None:
-        """Note which replies are ``proven`` by now, and delete those to prompts that were ``cut``.
+        """Store which replies are ``proven`` by now, and delete replies to ``cut`` prompts.
 
-        Both are by key. Raises DatabaseError.
+        Both arguments hold keys of replies. Raises DatabaseError.
         """
         if proven:
             rows = [{"key": key, "proven": read} for key, read in proven.items()]
@@ -180,8 +180,8 @@ class Replies:
 class Claims:
     """The outcome of claiming keys for a run.
 
-    This run is to buy the replies of ``own``. Those of ``stored`` are in the database. ``busy``
-    maps each other key to the run that is buying its reply.
+    This run buys the replies for the keys in ``own``. The replies for the keys in ``stored`` are in
+    the database. ``busy`` maps each other key to the run that is buying its reply.
     """
 
     own: set[str] = field(default_factory=set)
@@ -190,7 +190,7 @@ class Claims:
 
 
 async def claim_purchases(db: Database, run: str, keys: Iterable[str]) -> Claims:
-    """Claim keys for a run; buyers whose process has ended are ignored. Raises DatabaseError."""
+    """Claim keys for a run, also from buyers whose process has ended. Raises DatabaseError."""
     wanted, ended = sorted(keys), list[str]()
     claims = Claims()
     while wanted:
@@ -217,10 +217,10 @@ def _has_ended(row: Row) -> bool:
 
 
 async def wait_for_purchase(db: Database, run: str, key: str, stopped: Callable[[], bool]) -> bool:
-    """Wait for the buyer of a key; return whether this run is to buy it now.
+    """Wait for the buyer of a key; return whether this run must buy the reply itself.
 
-    Returns False when its reply is stored, or when ``stopped`` says that nothing more may be
-    bought. Raises DatabaseError.
+    Returns False once the reply is stored, or once ``stopped`` returns true, because then nothing
+    more may be bought. Raises DatabaseError.
     """
     pauses = poll_pauses(FIRST_POLL_S)
     while not stopped():
@@ -239,25 +239,25 @@ async def free_purchases(db: Database, run: str, keys: Iterable[str]) -> None:
 
 
 async def trim(db: Database, cache_mb: float) -> None:
-    """Delete the least recently used replies until the rest fit."""
+    """Delete the least recently used replies until the rest fit in ``cache_mb``."""
     await db.write(queries.get("llm/calls/trim_replies"), size=int(cache_mb * MEGABYTE))
 
 
 async def kept(db: Database) -> Kept:
-    """Return how much the cache holds."""
+    """Return the size of the cache."""
     row = (await db.read(queries.get("llm/calls/count_replies")))[0]
     return Kept(row["replies"], row["size"])
 
 
 async def clear(db: Database) -> Kept:
-    """Delete all replies except those of unfinished runs; returns how many."""
+    """Delete all replies except those of unfinished runs; return their number and bytes."""
     before = await kept(db)
     await db.batch(queries.get("llm/calls/delete_replies"))
     after = await kept(db)
     return Kept(before.replies - after.replies, before.size_bytes - after.size_bytes)
 
 
-def _completion(row: dict[str, Any]) -> Completion:
+def _to_completion(row: dict[str, Any]) -> Completion:
     return Completion(
         text=row["text"],
         usage=Usage(cached=1),
@@ -268,7 +268,7 @@ def _completion(row: dict[str, Any]) -> Completion:
 
 
 def _digest(*texts: str) -> str:
-    """Return one digest of several texts, delimited by their lengths."""
+    """Return one digest of several texts, each after its length so that no two lists collide."""
     digest = sha256()
     for text in texts:
         data = text.encode("utf-8", "surrogatepass")

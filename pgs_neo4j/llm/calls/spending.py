@@ -1,7 +1,7 @@
-"""Records what calls outside of runs spend: of searches, plans, ingestions, and partitionings.
+"""Records the spending of searches, plans, ingestions, and partitionings.
 
-What was spent on a day (UTC) is one node for all that have the same account, so a busy server does
-not fill a database with records of single searches. Runs record what they spend themselves.
+All spending of one account on one day (UTC) is one node, so a busy server does not fill a database
+with records of single searches. Runs record their own spending.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ async def _allow_all(_: float) -> AsyncIterator[float | None]:
 
 @dataclass(frozen=True, slots=True)
 class Payer:
-    """Who pays for what is not a run: the names of its sessions begin with ``prefix``.
+    """The payer of calls outside of runs, whose sessions have names that begin with ``prefix``.
 
-    ``allow`` holds money for calls that cost at most so much, and yields what they may cost
-    together, None without a limit. It raises BudgetError where nothing is left.
+    ``allow`` takes the most that some calls may cost and holds this money for them. It yields their
+    limit, or None without a limit, and raises BudgetError if nothing is left.
     """
 
     prefix: str = ""
@@ -47,25 +47,26 @@ _PAYER: ContextVar[Payer] = ContextVar("pgs_payer", default=_NOBODY)
 
 @contextmanager
 def paid_by(payer: Payer) -> Iterator[None]:
-    """Let a payer pay for what the block does, and the tasks that it starts."""
+    """Let a payer pay for the calls of the block and of the tasks that it starts."""
     mark = _PAYER.set(payer)
     try:
         yield
     finally:
-        with suppress(ValueError):  # closed by another task, which never had the payer
+        # A generator may be closed by another task, which never had the payer.
+        with suppress(ValueError):
             _PAYER.reset(mark)
 
 
 def current_payer() -> Payer:
-    """Return who pays for what is done now."""
+    """Return the payer of the current task."""
     return _PAYER.get()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Account:
-    """On what money is spent, and by whom.
+    """The purpose of spending, and its payer.
 
-    ``session`` is that of a run or plan, else what the names of its payer's sessions begin with.
+    ``session`` is the session of a run or plan, or else the prefix of its payer's sessions.
     """
 
     task: Task
@@ -76,14 +77,14 @@ class Account:
 
 @dataclass(slots=True, eq=False)
 class SpendingRecord:
-    """What calls have spent by day, as far as it is stored."""
+    """Adds the spending of calls to the database, by day."""
 
     db: Database
     account: Account
     _stored: dict[str, Row] = field(default_factory=dict)
 
     async def store(self, total: Total) -> None:
-        """Store what a later total has beyond what is stored."""
+        """Add the difference between a new total and the stored spending."""
         for day, spent in total.days.items():
             figures = spending_figures(spent)
             former = self._stored.get(day, dict.fromkeys(figures, 0))
@@ -98,7 +99,7 @@ class SpendingRecord:
 
 
 def spending_figures(spent: Spent) -> Row:
-    """Return an amount as a day stores it; what has no price is counted, not estimated."""
+    """Return an amount as the properties of a day; unpriced calls add 1 to ``unpriced``."""
     usage = spent.usage
     return {
         "calls": usage.calls,
@@ -113,7 +114,7 @@ def spending_figures(spent: Spent) -> Row:
 
 
 def run_days(run: str, days: Mapping[str, Spent]) -> list[Row]:
-    """Return what a run spent on each day, in the form of ``PgsSpending``."""
+    """Return a run's spending on each day, as properties of ``PgsSpending`` nodes."""
     return [
         {
             "id": run_day_id(run, day),
@@ -128,15 +129,15 @@ def run_days(run: str, days: Mapping[str, Spent]) -> list[Row]:
 
 
 def run_day_id(run: str, day: str) -> str:
-    """Return the id of what a run spent on a day."""
+    """Return the id of a run's spending on a day."""
     return f"{run} {day}"
 
 
 @asynccontextmanager
 async def record_spending(db: Database, calls: Calls, account: Account) -> AsyncIterator[None]:
-    """Record what calls spend in the body, each before it is sent, and what it was in the end.
+    """Record the spending of calls in the body: each before it is sent, and its final cost.
 
-    Where nothing limits what they cost, a database that cannot record it keeps none of them.
+    If the database cannot record a call, the error is raised only if limits apply to the calls.
     """
     session = account.session or current_payer().prefix
     record = SpendingRecord(db, replace(account, session=session))
@@ -149,7 +150,7 @@ async def record_spending(db: Database, calls: Calls, account: Account) -> Async
                 raise
 
     async def settle() -> None:
-        with suppress(PGSError):  # until then, they count at their worst
+        with suppress(PGSError):  # otherwise they stay recorded at their worst case
             await record.store(calls.ledger.total())
 
     calls.ledger.begin(calls.spent, store)
@@ -161,7 +162,7 @@ async def record_spending(db: Database, calls: Calls, account: Account) -> Async
 
 @asynccontextmanager
 async def recording_unbegun(db: Database, calls: Calls, account: Account) -> AsyncIterator[None]:
-    """Record what the calls of a run have spent, unless the run begins in the body and does so."""
+    """Record the spending of a run's calls, unless the run begins in the body and does it."""
     try:
         yield
     finally:

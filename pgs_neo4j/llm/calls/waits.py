@@ -1,4 +1,4 @@
-"""Reports waits of model calls and growing replies, and ends runs that must wait too long."""
+"""Reports the waits and the growing replies of calls, and stops runs that must wait too long."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from pgs_neo4j.model import Prompt
 from pgs_neo4j.model.ceilings import longest_wait_s
 
 GROWS_EVERY_S = 2.0
-SAME_HOLD_S = 5.0  # between the ends of two holds that are reported as one
+SAME_HOLD_S = 5.0  # between the ends of two waits that are reported as one
 REASONS: dict[type[ModelError], str] = {
     ModelRateLimitError: "429",
     ModelTimeoutError: "no answer in time",
@@ -34,13 +34,13 @@ REASONS: dict[type[ModelError], str] = {
 
 @dataclass(slots=True)
 class WaitReporter:
-    """Reports retries, holds once for all calls that wait for them, and how far replies are."""
+    """Reports retries, the progress of replies, and each hold once for all its waiting calls."""
 
     on_event: OnEvent = ignore
     _held_until: float = 0.0
 
     def tell(self, prompt: Prompt, wait_s: float, error: ModelError | None, reason: str) -> None:
-        """Report a wait of a call: for a reason in words, or after an error without one."""
+        """Report that a call waits for a reason, or will be retried after an error without one."""
         reason = reason or (error.retry.reason if error is not None and error.retry else "")
         if error is not None and not reason:
             words = REASONS.get(type(error), "failed")
@@ -53,21 +53,21 @@ class WaitReporter:
 
     @contextmanager
     def hearing(self, prompt: Prompt) -> Iterator[None]:
-        """Report how far the reply to a prompt is while it is asked for inside."""
+        """Report the progress of a reply, which the block waits for, every two seconds."""
         now = asyncio.get_running_loop().time
-        last, told = now(), False
+        last, reported = now(), False
 
         def hear(tokens: int) -> None:
-            nonlocal last, told
+            nonlocal last, reported
             if now() - last >= GROWS_EVERY_S:
-                last, told = now(), True
+                last, reported = now(), True
                 self.on_event(ReplyGrew(prompt.task, prompt.partition, tokens))
 
         try:
             with heard_by(hear):
                 yield
         finally:
-            if told:
+            if reported:
                 self.on_event(ReplyGrew(prompt.task, prompt.partition, 0))
 
 

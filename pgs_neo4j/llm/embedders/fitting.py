@@ -1,8 +1,9 @@
-"""Embeds texts in calls that their endpoint takes, and no text that was not read as a whole.
+"""Embeds texts in calls that fit their endpoint, and makes sure that it reads each text whole.
 
-Endpoints differ in the texts and tokens of a call, and in what they do with a text that is longer
-than their model reads: some refuse it, and many embed its beginning and say nothing. So the longest
-text is checked before any vector counts. A text that is too long is embedded in pieces.
+Endpoints differ in how many texts and tokens they accept in a call. They also differ in what they
+do with a text that is too long for their model: some refuse it, and many silently embed only its
+beginning. So the longest text is checked before any vector counts. A text that is too long is
+embedded in pieces.
 """
 
 from __future__ import annotations
@@ -50,31 +51,35 @@ from pgs_neo4j.llm.protocol import EmbeddedTexts, Embedder, Fitted, Lexical
 from pgs_neo4j.text.shown import counted
 from pgs_neo4j.text.tokens import estimate, measure
 
-FILLED = 0.8  # of a limit in a server's tokens, of which dense text has more than the estimate
-LONGER = 1.25  # times what is proven, before the tokens of another text are counted by themselves
+FILLED = 0.8  # of a server's limit, because dense text has more tokens than the estimate
+LONGER = 1.25  # times the proven length; a text beyond that is sent alone to count its tokens
 MOST_FAILURES = 10
-"""Texts that fail alone before an embedder is given up."""
+"""Texts that fail alone before the embedder is no longer tested."""
 
-# OpenAI's documented limits: 2,048 inputs a request, and 300,000 tokens summed over them. Estimates
-# may be off, so we stay well below. Fewer inputs bound the reply.
+# OpenAI's documented limits are 2,048 inputs a request, and 300,000 tokens in all of them together.
+# Estimates may be off, so our limits are well below. Fewer inputs also limit the size of the reply.
 BATCH_INPUTS = 512
 BATCH_TOKENS = 100_000
 CONCURRENT_BATCHES = 4
-MOST_FAILED_TEXTS = 3  # texts that fail alone before an endpoint is given up
+MOST_FAILED_TEXTS = 3  # texts that fail alone before no more calls are made
 
 
 @dataclass(slots=True)
 class TextFit:
-    """What an endpoint takes in a call and reads of a text, as far as it has shown that.
+    """The limits of an endpoint for calls and for single texts, as far as it has shown them.
 
-    ``most`` are the tokens of the longest text that may be read as a whole, None without a limit.
-    ``surely`` are those that any model reads. All are estimates. ``refuses``: its
-    server says that a longer text ends in an error. ``belied``: it counted too few tokens for that.
-    ``miscounts``: what it counts are not the tokens of texts. ``unprovable``: nothing shows whether
-    the end of a text is read. ``asked``: the server was asked for its limit.
-    ``divides``: a text was longer than the window. ``joined`` says what becomes of its pieces.
-    ``learning`` is held by the calls that the first of others wait for, ``proving`` while the
-    counts of one call are looked into.
+    Sizes are estimates in tokens. ``most`` is the size of the longest text that may be read as a
+    whole, None without a limit. ``surely`` is the size that any model reads. The flags say that:
+
+    - ``refuses``: the server claims to refuse a longer text with an error;
+    - ``belied``: its counts of tokens contradict that claim;
+    - ``miscounts``: its counts are not the tokens of the texts;
+    - ``unprovable``: nothing shows whether it reads the end of a text;
+    - ``asked``: it was asked for its limit;
+    - ``divides``: a text was longer than the window.
+
+    ``joined`` says in words how the vectors of pieces are joined. The lock ``learning`` is held
+    during the first calls, for which all others wait, and ``proving`` during the check of one call.
     """
 
     most: int | None = None
@@ -96,12 +101,12 @@ class TextFit:
 
     @property
     def window(self) -> int | None:
-        """The tokens of the longest text that is sent as one, None without a limit."""
+        """The tokens of the longest text that is sent undivided, None without a limit."""
         known = [] if self.most is None else [self.most]
         return min([*known, *self._assumed.values()], default=None)
 
     def limit(self, tokens: int) -> None:
-        """Take in the limit of a text that its server names, in the server's tokens."""
+        """Store the limit for a text that its server reports, in the server's tokens."""
         self.narrow(max(int(tokens * FILLED), 1))
 
     def narrow(self, tokens: int) -> None:
@@ -109,38 +114,43 @@ class TextFit:
         self.most = tokens if self.most is None else min(self.most, tokens)
 
     def read_of(self, text: str) -> int:
-        """Return the tokens of the longest text of its script that is known to be read."""
+        """Return the proven length for the script of ``text``, in tokens.
+
+        Texts of this script are known to be read as a whole up to that length.
+        """
         return self._proven.get(name_script(text), self.surely)
 
     def prove(self, text: str, tokens: int) -> None:
-        """Take in that a text was read as a whole, and so are shorter ones of its script."""
+        """Note that a text was read as a whole, which proves the same for shorter ones."""
         self._proven[name_script(text)] = max(tokens, self.read_of(text))
 
     def doubt(self) -> None:
-        """Forget which texts are known to be read."""
+        """Forget all proven lengths."""
         self._proven.clear()
 
     def assume(self, why: object, tokens: int) -> None:
-        """Send longer texts in pieces until it is known whether the length of a text matters.
+        """Send longer texts in pieces for now, because a text was refused.
 
-        ``why`` stands for that text in ``confirm`` and ``withdraw``.
+        Its length may not be the reason. ``why`` identifies that text for ``confirm`` and
+        ``withdraw``.
         """
         self._assumed[why] = min(tokens, self._assumed.get(why, tokens))
 
     def confirm(self, why: object) -> None:
-        """Keep what was assumed of a text, whose pieces were all accepted."""
+        """Keep the limit that was assumed for a refused text, because its pieces were accepted."""
         if why in self._assumed:
             self.narrow(self._assumed.pop(why))
             self.divides = True
 
     def withdraw(self, why: object) -> None:
-        """Forget what was assumed of a text, which is refused whatever its length."""
+        """Drop the limit that was assumed for a refused text, whose length was not the reason."""
         self._assumed.pop(why, None)
 
     def missing(self, texts: Sequence[str], counted: int | None) -> int:
-        """Return the least tokens of texts where fewer were counted, which shows a cut; else 0.
+        """Return the least tokens that texts must have, if the endpoint counted fewer; else 0.
 
-        What is known to count something else shows nothing, and neither does a 0, or a 1 a text.
+        A count that is too small shows a cut. An endpoint that miscounts shows nothing, and neither
+        does a count of 0, or of 1 for each text.
         """
         if self.miscounts or counted is None or counted <= len(texts):
             return 0
@@ -148,14 +158,14 @@ class TextFit:
         return int(least) if counted < least else 0
 
     def tell_unproven(self) -> None:
-        """Note that nothing proves that texts are read as a whole."""
+        """Add the lesson that nothing proves whether texts are read as a whole."""
         self.lessons.add(
             "counts no tokens that show it, and its vectors do not show that it reads long texts "
             "to their end"
         )
 
     def take_lessons(self, where: str, told: ToldLessons | None = None) -> tuple[str, ...]:
-        """Return in sentences what a run was not told yet; ``where`` names the endpoint."""
+        """Return a sentence for each lesson that is new to a run; ``where`` names the endpoint."""
         if self.divides and self.window is not None:
             said = f"gets texts of more than about {self.window:,} tokens in pieces, {self.joined}"
             self.lessons.add(said, instead_of=self._said)
@@ -165,9 +175,9 @@ class TextFit:
 
 @dataclass(frozen=True, slots=True)
 class TextVector:
-    """The unit vector ``(d,)`` of a text by its place; zeros for a blank one.
+    """The unit vector ``(d,)`` of the text at ``place``; zeros for a blank text.
 
-    ``proven``: all of the text is known to be in it.
+    ``proven`` is true if the model is known to have read the whole text.
     """
 
     place: int
@@ -177,9 +187,10 @@ class TextVector:
 
 @dataclass(slots=True, eq=False)
 class _Text:
-    """A text on its way to a vector; ``waiting`` counts the pieces that have none yet.
+    """The state of a text that is being embedded.
 
-    ``window`` are the tokens of its longest piece, if it was refused; None otherwise.
+    ``waiting`` counts the pieces without a vector. ``window`` is the most tokens of a piece after
+    the text was refused; None otherwise.
     """
 
     waiting: int
@@ -194,9 +205,9 @@ class _Text:
 class FittedEmbedding:
     """Embeds some texts. Vectors go to ``take`` before the next call of the same worker.
 
-    ``fit`` is what the endpoint is known to take. ``refuse`` is told of texts that fail alone, by
-    their place. ``ended`` says that no call is to be made any more. ``alone``: the first call is
-    made before others are, also where its size is known.
+    ``fit`` holds the known limits of the endpoint. ``refuse`` is called with the place and the
+    error of each text that fails alone. No more calls are made once ``ended`` returns true. With
+    ``alone``, the first call ends before others begin, even if the accepted size is known.
     """
 
     embedder: Embedder
@@ -222,8 +233,8 @@ class FittedEmbedding:
     async def embed(self, texts: Sequence[str]) -> None:
         """Embed texts, each of which gets a vector or fails.
 
-        Blank texts are not sent. A call that fails for any other reason than its texts ends it,
-        after the calls in flight. Raises the error of that call.
+        Blank texts are not sent. If a call fails for a reason other than its texts, the calls in
+        flight are completed, and the error of that call is raised.
         """
         blank = [place for place, text in enumerate(texts) if not text.strip()]
         if blank:
@@ -231,7 +242,7 @@ class FittedEmbedding:
             await self.take([TextVector(place, width) for place in blank])
         for place, text in enumerate(texts):
             if text.strip():
-                self._whole[place] = _piece(text, place)
+                self._whole[place] = _make_piece(text, place)
                 self._texts[place] = _Text(1)
                 self._queue.waiting.append(self._whole[place])
         try:
@@ -265,10 +276,10 @@ class FittedEmbedding:
             pass
 
     async def _step(self) -> bool:
-        """Make the next call; return whether there was one to make."""
+        """Make the next call; return False if nothing is left to send."""
         if self.fit.proving.locked():
             async with self.fit.proving:
-                pass  # what is found out may divide the pieces that wait
+                pass  # the check may divide the pieces that wait
         batch = self._queue.next_call()
         batch = [piece for piece in batch if not self._texts[piece.place].failed]
         if not batch:
@@ -279,7 +290,7 @@ class FittedEmbedding:
         try:
             await self._attempt(batch)
         except PGSError as error:
-            # Calls in flight are paid, so they may end.
+            # Calls in flight are already paid, so they are completed before this error is raised.
             self._error = self._error or error
         finally:
             if trying:
@@ -298,17 +309,17 @@ class FittedEmbedding:
                 self._queue.put_back(batch)
                 self._divide_refused(batch[0], error)
         except (EmbeddingError, ModelOutputError) as error:
-            if len(batch) > 1:  # the endpoint fails on some of them
+            if len(batch) > 1:  # the endpoint may fail on some of the texts alone
                 self._queue.halve(batch)
             else:
                 self._fail(batch[0], error)
 
     async def _accept(self, batch: Sequence[Piece], embedded: EmbeddedTexts) -> None:
-        """Take the vectors of a call, and pass on those of the texts that are complete."""
+        """Take the vectors of a call, and pass on the vectors of complete texts."""
         if len(embedded.vectors) != len(batch):
             raise EmbeddingError(
                 f"the embedder {self.embedder.name} made {len(embedded.vectors)} vectors of "
-                f"{counted(len(batch), 'text')}; {self._advice()}"
+                f"{counted(len(batch), 'text')}; {self._advise_user()}"
             )
         if batch == [self._alone]:
             self.fit.prove(batch[0].text, batch[0].weight)
@@ -320,7 +331,7 @@ class FittedEmbedding:
         for piece, row in zip(batch, embedded.vectors, strict=True):
             text = self._texts[piece.place]
             if not is_vector(row) and not (lexical and not row.any()):
-                self._fail(piece, EmbeddingError(self._no_vector()))
+                self._fail(piece, EmbeddingError(self._explain_missing_vector()))
                 continue
             text.vectors.append(row)
             text.weights.append(piece.weight)
@@ -335,13 +346,13 @@ class FittedEmbedding:
         if done:
             await self.take(done)
 
-    def _no_vector(self) -> str:
+    def _explain_missing_vector(self) -> str:
         return (
             f"the embedder {self.embedder.name} made no vector of a text, or one of zeros or of "
-            f"numbers that are not finite; {self._advice()}"
+            f"numbers that are not finite; {self._advise_user()}"
         )
 
-    def _advice(self) -> str:
+    def _advise_user(self) -> str:
         own = "let its embed return a unit vector for each text"
         return advise_other(self.embedder, "use another embedding_model", own)
 
@@ -356,10 +367,10 @@ class FittedEmbedding:
         self.fit.withdraw(text)
 
     def _divide_refused(self, piece: Piece, error: PromptTooLongError) -> bool:
-        """Ask for the pieces of a text that waits; return False for one that is too short."""
+        """Divide a refused piece into smaller ones; return False if it is too short for that."""
         self.fit.sizes.excuse(piece.text)
         if len(piece.text) < 2 * LEAST_CHARACTERS:
-            # Its length is not why it is refused, so others need not be divided for it.
+            # Its length is not the reason for the refusal, so other texts need no division.
             self._fail(piece, error)
             self._divide_waiting()
             return False
@@ -378,7 +389,7 @@ class FittedEmbedding:
         self._queue.send_first([one for one in self._queue.waiting if one.place == piece.place])
 
     def _share_window(self, text: _Text) -> None:
-        """Divide other texts as one that was refused, since a piece of it was accepted."""
+        """Divide other texts like a refused one after one of its pieces was accepted."""
         if text.window is None or text.failed:
             return
         before = self.fit.window
@@ -387,10 +398,10 @@ class FittedEmbedding:
             self._divide_waiting()
 
     async def _look_into(self, batch: list[Piece]) -> None:
-        """Find out whether a text of a call was cut, for which too few tokens were counted.
+        """Check whether a text was cut, after a call for which too few tokens were counted.
 
-        An endpoint may count anything, so the vectors of the longest text decide. The whole call is
-        made again, in pieces if it was cut.
+        An endpoint may count in any way, so the vectors of the longest text decide. Then the whole
+        call is repeated, in pieces if its longest text was cut.
         """
         longest = max(batch, key=lambda piece: piece.weight)
         async with self.fit.proving:
@@ -398,7 +409,7 @@ class FittedEmbedding:
             window = self.fit.window
             settled = self.fit.miscounts or (window is not None and longest.weight > window)
             if not settled and longest.weight <= SURELY_READ:
-                self.fit.miscounts = True  # no model cuts so short a text
+                self.fit.miscounts = True  # no model cuts such a short text
             elif not settled:
                 await self._prove_doubted(longest)
             self._queue.join_halves()
@@ -406,9 +417,9 @@ class FittedEmbedding:
             await self._prove_waiting()
 
     async def _prove_doubted(self, piece: Piece) -> bool:
-        """Settle by its vectors whether a text is read; return whether it does not fail."""
+        """Find out from its vectors whether a text is read whole; return False if it fails."""
         fit = self.fit
-        # Counts that are looked into are no reason to refuse a reply.
+        # While the counts are in doubt, ``miscounts`` keeps them from causing a PromptCutError.
         fit.belied, fit.miscounts, fit.unprovable = True, True, False
         fit.doubt()
         verdict: Verdict = "cut"
@@ -440,10 +451,10 @@ class FittedEmbedding:
         return proof.verdict
 
     def _divide_waiting(self) -> None:
-        """Divide the texts that wait by the window.
+        """Divide the waiting texts into pieces that fit the window.
 
-        A text of which nothing was sent is divided as a whole again, so that its pieces do not
-        depend on the windows that were too large, or too small, before.
+        If no piece of a text was embedded yet, the whole text is divided again, so that its pieces
+        do not depend on earlier windows.
         """
         waiting = self._queue.take_waiting()
         counts = Counter(piece.place for piece in waiting)
@@ -459,31 +470,31 @@ class FittedEmbedding:
                 del counts[piece.place]
                 self._texts[piece.place].waiting = 1
                 piece = self._whole[piece.place]  # noqa: PLW2901
-            self._queue.waiting.extend(self._divided(piece))
+            self._queue.waiting.extend(self._divide_piece(piece))
 
-    def _divided(self, piece: Piece) -> list[Piece]:
-        """Return pieces that are no longer than the window."""
+    def _divide_piece(self, piece: Piece) -> list[Piece]:
+        """Return pieces of a piece that fit the window."""
         shared = self.fit.window
         windows = (shared, self._texts[piece.place].window)
         window = min((one for one in windows if one is not None), default=None)
         if window is None or piece.weight <= window:
             return [piece]
         self.fit.divides = self.fit.divides or (shared is not None and piece.weight > shared)
-        parts = [_piece(text, piece.place) for text in divide_text(piece.text, window)]
+        parts = [_make_piece(text, piece.place) for text in divide_text(piece.text, window)]
         self._texts[piece.place].waiting += len(parts) - 1
         return parts
 
     async def _prove_waiting(self) -> None:
-        """Find the longest text that is read as a whole, and divide those that are longer.
+        """Find the length up to which texts are read as a whole, and divide longer texts.
 
-        The limit of a server is one of tokens in a text, so no text is cut that is shorter than
-        one of its script that is not. ``proving`` is held.
+        A server limits the tokens of a text. So if it reads a text as a whole, it also reads all
+        shorter texts of the same script. The caller holds ``proving``.
         """
         failed: set[str] = set()
         refused: Piece | None = None
         while self._may_cut and not self.fit.unprovable and self._may_call:
-            # The pieces of a text that was refused show whether its length is the reason.
-            longest = self._longest(failed, refused, unproven=refused is None)
+            # The pieces of a refused text show whether its length was the reason.
+            longest = self._find_longest(failed, refused, unproven=refused is None)
             if longest is None:
                 return
             if not self.fit.asked and isinstance(self.embedder, Fitted):
@@ -501,28 +512,28 @@ class FittedEmbedding:
                 if self._divide_refused(longest, error):
                     refused = longest
             except (EmbeddingError, ModelOutputError):
-                failed.add(longest.text)  # it fails again where it is embedded
+                failed.add(longest.text)  # its own call will fail again and report it
             if len(failed) == MOST_FAILURES:
                 return
 
     def _send_longest_alone(self) -> None:
-        """Let the tokens of the longest text be counted by themselves, where they alone count.
+        """Send the longest text in a call of its own if only counts can reveal a cut.
 
-        Among many shorter texts, the tokens that one has lost would not be missed.
+        In the count of a call with many shorter texts, its missing tokens would not be noticed.
         """
-        longest = None if self._may_cut else self._longest()
+        longest = None if self._may_cut else self._find_longest()
         if longest is None or longest.weight <= LONGER * self.fit.read_of(longest.text):
             return
         if any(LONGER * piece.weight < longest.weight for piece in self._queue):
             self._alone = longest
             self._queue.send_first([longest])
 
-    def _longest(
+    def _find_longest(
         self, without: Collection[str] = (), of: Piece | None = None, *, unproven: bool = False
     ) -> Piece | None:
-        """Return the longest piece that waits; ``of`` a text, or of all.
+        """Return the longest waiting piece of all texts, or of the text ``of``.
 
-        ``unproven``: it is longer than what is known to be read.
+        With ``unproven``, only pieces beyond the proven length count.
         """
         candidates = (
             piece
@@ -535,7 +546,7 @@ class FittedEmbedding:
         return max(candidates, key=lambda piece: piece.weight, default=None)
 
 
-def _piece(text: str, place: int) -> Piece:
+def _make_piece(text: str, place: int) -> Piece:
     return Piece(text, place, weigh(text), estimate(text))
 
 
@@ -547,11 +558,11 @@ async def embed_rows(
     *,
     most_failures: int = MOST_FAILED_TEXTS,
 ) -> NDArray[np.float32]:
-    """Return unit rows ``(n, d)`` in the order of ``texts``, zero for blank ones.
+    """Embed texts; return unit rows ``(n, d)`` in their order, zero for blank texts.
 
-    Blank texts are not sent. A row is also zero for a text that the model has no vector of, which
-    ``fit`` notes. Raises the first error of a text when there are ``most_failures``, or no vectors,
-    and what ``call`` raises.
+    Blank texts are not sent. If a text fails, its row is also zero, and ``fit`` gets a lesson.
+    Raises the first error of a text if ``most_failures`` texts fail or no text has a vector. Also
+    raises the errors of ``call``.
     """
     found: dict[int, NDArray[np.float32]] = {}
     failures: list[ModelError] = []

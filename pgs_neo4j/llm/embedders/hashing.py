@@ -1,10 +1,10 @@
-"""A lexical embedder without a model: feature hashing of words and parts.
+"""Embeds texts without a model, by feature hashing of words and parts of words.
 
-Weinberger et al., "Feature Hashing for Large Scale Multitask Learning" (2009), with signed buckets
-so that collisions cancel on average. Sub-word grams (as in fastText, Bojanowski et al. 2017) bring
-inflections and compounds together. It measures shared vocabulary, not meaning: synonyms have
-nothing in common. A word that a text holds n times counts 1 + ln n times. The hash of a feature is
-CRC-32, so that it is the same on every machine.
+The method is that of Weinberger et al., "Feature Hashing for Large Scale Multitask Learning"
+(2009). Its buckets are signed, so that collisions cancel on average. Sub-word grams, as in fastText
+(Bojanowski et al. 2017), bring inflections and compounds together. The vectors measure shared
+vocabulary, not meaning: synonyms have nothing in common. A word that occurs n times in a text
+counts 1 + ln n times. The hash of a feature is CRC-32, so it is the same on every machine.
 """
 
 from __future__ import annotations
@@ -45,21 +45,21 @@ if TYPE_CHECKING:
 FloatArray = NDArray[np.float64]
 
 DIMENSIONS = 2048
-# Texts hashed together, which bounds the arrays and keeps cancellation prompt.
+# So many texts are hashed together, which limits the arrays and keeps cancellation prompt.
 BATCH = 1024
 BATCH_CHARACTERS = 1 << 20
-# The most numbers in the rows (4 MB), and the most features, of texts that are summed together. The
-# rows are sparse, so the parts that are read and written fit the processor's caches.
+# Texts are summed in blocks with at most so many numbers in their rows (4 MB), and so many
+# features. The rows are sparse, so the parts in use fit in the processor's caches.
 BLOCK_NUMBERS = 1 << 19
 BLOCK_FEATURES = 1 << 16
 NUMBER_BITS = 32
 
 GRAM = 4
 CJK_GRAM = 2
-YEAR = 4  # digits of the only numbers that count
+YEAR = 4  # digits of a year; other numbers have no features
 ASCII = 0x7F
-START = np.uint32(0xFFFFFFFF)  # of CRC-32
-# Share of a word's length that its grams have together; the word itself has the rest.
+START = np.uint32(0xFFFFFFFF)  # the initial state of CRC-32
+# The length of the vector of a word's grams; the feature of its stem has length 1.
 GRAM_NORM = 0.5
 
 
@@ -102,33 +102,33 @@ class TextHasher:
         self.size = size
         self._most = max(1, BLOCK_NUMBERS // size)
         self._sums = np.zeros(self._most * size)  # zeros between blocks
-        self._own = Vocabulary()
-        self._table = FeatureTable(self._own, size)
+        self._vocabulary = Vocabulary()
+        self._table = FeatureTable(self._vocabulary, size)
 
     def rows(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Return unit rows ``(n, d)``; that of a text without a content word is zero."""
-        if self._own.full:
-            self._own = Vocabulary()
+        """Return unit rows ``(n, d)``. The row of a text without a content word is zero."""
+        if self._vocabulary.full:
+            self._vocabulary = Vocabulary()
         rows = np.zeros((len(texts), self.size), np.float32)
-        for block in self._blocks(self._own.number(split_words(texts).words)):
+        for block in self._blocks(self._vocabulary.number(split_words(texts).words)):
             lengths = self._add(block)
             dense = self._sums.reshape(-1, self.size)[: len(lengths)]
-            rows[block.texts] = dense * _inverse(lengths)[:, None]
+            rows[block.texts] = dense * _invert_lengths(lengths)[:, None]
             self._sums[block.places] = 0
         return rows
 
     def sums(self, words: NumberedWords, owners: IntArray) -> Iterator[tuple[int, FloatArray]]:
-        """Yield owners and sums of the unit rows ``(d,)`` of their texts, an owner several times.
+        """Yield pairs of an owner and the sum ``(d,)`` of unit rows of its texts.
 
-        Text ``i`` belongs to ``owners[i]``.
+        Text ``i`` belongs to ``owners[i]``. An owner may come several times, with partial sums.
         """
         for block in self._blocks(words):
-            scale = _inverse(self._add(block))
+            scale = _invert_lengths(self._add(block))
             self._sums[block.places] = 0
             values = block.values * np.repeat(scale, block.sizes)
             edges = np.cumsum(block.sizes)
             mine = owners[block.texts]
-            for first, last in _runs(mine):
+            for first, last in _find_runs(mine):
                 part = slice(edges[first] - block.sizes[first], edges[last])
                 buckets = block.places[part] % self.size
                 total: FloatArray = np.bincount(buckets, values[part], self.size).astype(float)
@@ -161,10 +161,10 @@ class TextHasher:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Block:
-    """Features of some texts ``(t,)``, in their order, with ``sizes`` ``(t,)`` features.
+    """The features of some ``texts`` ``(t,)``, in their order; ``sizes`` ``(t,)`` counts them.
 
-    Feature ``i`` adds ``values[i]`` to ``places[i]`` of the flat rows of these texts, both
-    ``(f,)``.
+    Feature ``i`` adds ``values[i]`` to place ``places[i]`` of the flat rows of these texts. Both
+    arrays are ``(f,)``.
     """
 
     texts: IntArray
@@ -176,8 +176,8 @@ class Block:
 class FeatureTable:
     """The features of a vocabulary's words.
 
-    Those of word ``i`` are ``lengths[i]`` in number, from ``starts[i]`` on, both ``(v,)``; words
-    without a meaning have none.
+    Word ``i`` has ``lengths[i]`` features from ``starts[i]`` on. Both arrays are ``(v,)``. Words
+    without a meaning have no features.
     """
 
     def __init__(self, vocabulary: Vocabulary, size: int) -> None:
@@ -192,10 +192,10 @@ class FeatureTable:
         """Add the features of words that are new in the vocabulary."""
         chunks = self.vocabulary.chunks[self._chunks :]
         for words in chunks:
-            telling = carries_meaning(words)
-            features = find_features(words.at(telling))
+            meaningful = carries_meaning(words)
+            features = find_features(words.at(meaningful))
             lengths = np.zeros(len(words), np.int64)
-            lengths[telling] = np.diff(features.offsets)
+            lengths[meaningful] = np.diff(features.offsets)
             starts = np.cumsum(lengths) - lengths + self._used
             self.lengths = np.concatenate((self.lengths, lengths))
             self._starts = np.concatenate((self._starts, starts))
@@ -205,9 +205,9 @@ class FeatureTable:
     def expand(
         self, words: IntArray, weights: FloatArray, rows: IntArray
     ) -> tuple[IntArray, FloatArray]:
-        """Return places in flat rows and values ``(f,)`` of the features of some words ``(p,)``.
+        """Return the places in flat rows and the values of the features of words, both ``(f,)``.
 
-        A word counts ``weights`` ``(p,)`` times in its row of ``rows`` ``(p,)``.
+        Word ``i`` counts ``weights[i]`` times in row ``rows[i]``. All three arrays are ``(p,)``.
         """
         lengths = self.lengths[words]
         ends = np.cumsum(lengths)
@@ -226,7 +226,11 @@ class FeatureTable:
 
 
 def _count_words(words: NumberedWords) -> tuple[IntArray, IntArray, IntArray]:
-    """Return texts, numbers, and counts ``(p,)`` of their distinct words, by text."""
+    """Count the distinct words of each text.
+
+    Returns for each pair of a text and a word, in the order of texts, the text, the number of the
+    word, and its count. All three arrays are ``(p,)``.
+    """
     keys = (words.texts << NUMBER_BITS) | words.numbers
     keys.sort()
     first = run_starts(keys)
@@ -235,12 +239,12 @@ def _count_words(words: NumberedWords) -> tuple[IntArray, IntArray, IntArray]:
     return keys >> NUMBER_BITS, keys & ((1 << NUMBER_BITS) - 1), counts
 
 
-def _inverse(lengths: FloatArray) -> FloatArray:
-    """Return 1 ÷ ``lengths`` ``(t,)``, 0 for 0."""
+def _invert_lengths(lengths: FloatArray) -> FloatArray:
+    """Return 1 ÷ ``lengths`` ``(t,)``, with 0 for a length of 0."""
     return np.divide(1.0, lengths, out=np.zeros_like(lengths), where=lengths > 0)
 
 
-def _runs(owners: IntArray) -> list[tuple[int, int]]:
+def _find_runs(owners: IntArray) -> list[tuple[int, int]]:
     """Return the first and the last place of each run of equal owners."""
     first = run_starts(owners)
     last = np.append(first[1:], len(owners)) - 1
@@ -251,8 +255,8 @@ def _runs(owners: IntArray) -> list[tuple[int, int]]:
 class Features:
     """The features of words: hash keys and signed values ``(f,)``.
 
-    Those of word ``i`` are the slice ``offsets[i]:offsets[i + 1]``: its stem, then its grams.
-    ``offsets`` is ``(m + 1,)``.
+    The slice ``offsets[i]:offsets[i + 1]`` holds the features of word ``i``: its stem, then its
+    grams. ``offsets`` is ``(m + 1,)``.
     """
 
     offsets: NDArray[np.int64]
@@ -263,14 +267,14 @@ class Features:
 def carries_meaning(words: WordSpans) -> BoolArray:
     """Return which words ``(m,)`` have features.
 
-    Not function words, single letters (except of scripts without spaces), and numbers that are not
-    years.
+    Function words have none, and neither have single letters (except in scripts without spaces) and
+    numbers that are not years.
     """
-    telling = (words.lengths > 1) | (words.codes[words.starts] > UNSPACED)
+    meaningful = (words.lengths > 1) | (words.codes[words.starts] > UNSPACED)
     number = consist_of(words, is_digit(words.codes))
-    telling &= ~number | (words.lengths == YEAR)
-    telling &= ~np.isin(hash_words(words), _stop_words())
-    return telling
+    meaningful &= ~number | (words.lengths == YEAR)
+    meaningful &= ~np.isin(hash_words(words), _stop_words())
+    return meaningful
 
 
 @cache
@@ -279,11 +283,14 @@ def _stop_words() -> HashArray:
 
 
 def find_features(words: WordSpans) -> Features:
-    """Return the features of words."""
+    """Return the features of words.
+
+    ASCII words are hashed as arrays, and other words one by one.
+    """
     plain = consist_of(words, words.codes <= ASCII)
     grams = np.maximum(words.lengths + 3 - GRAM, 1)
     spelled = {int(place): words.spell(int(place)) for place in np.flatnonzero(~plain)}
-    pieces = {place: _grams(word) for place, word in spelled.items()}
+    pieces = {place: _split_grams(word) for place, word in spelled.items()}
     for place, parts in pieces.items():
         grams[place] = len(parts)
     offsets = np.concatenate(([0], np.cumsum(grams + 1)))
@@ -304,35 +311,38 @@ def find_features(words: WordSpans) -> Features:
 
 
 def _check_stems(words: WordSpans) -> NDArray[np.uint32]:
-    """Return the CRC-32 of each word's stem behind an equals sign, ``(m,)``; ASCII only."""
+    """Return the CRC-32 ``(m,)`` of an equals sign and each word's stem, for ASCII words."""
     lengths = stem_ends(words) - words.starts
     order = np.argsort(lengths)
     starts, lengths = words.starts[order], lengths[order]
-    state = _crc(np.full(len(words), START), np.full(len(words), ord("="), np.uint32))
+    state = _update_crc(np.full(len(words), START), np.full(len(words), ord("="), np.uint32))
     for place in range(int(lengths.max(initial=0))):
         longer = slice(np.searchsorted(lengths, place, side="right"), None)
-        state[longer] = _crc(state[longer], words.codes[starts[longer] + place])
+        state[longer] = _update_crc(state[longer], words.codes[starts[longer] + place])
     checks = np.zeros_like(state)
     checks[order] = ~state
     return checks
 
 
 def _check_grams(words: WordSpans, nth: NDArray[np.int64]) -> NDArray[np.uint32]:
-    """Return the CRC-32 of the ``nth`` gram of each marked word, both ``(m,)``; ASCII only."""
+    """Return the CRC-32 ``(m,)`` of one gram of each ASCII word.
+
+    ``nth`` ``(m,)`` are the numbers of the grams. A word is marked by < and > at its ends.
+    """
     state = np.full(len(words), START)
     for place in range(GRAM):
         at = nth + place - 1
         inside = (at >= 0) & (at < words.lengths)
         letters = np.where(at < 0, np.uint32(ord("<")), np.uint32(ord(">")))
         letters[inside] = words.codes[words.starts[inside] + at[inside]]
-        # A word of one letter is shorter with its marks than a gram.
+        # With its two marks, a word of one letter is still shorter than a gram.
         there = at <= words.lengths
-        state[there] = _crc(state[there], letters[there])
+        state[there] = _update_crc(state[there], letters[there])
     return ~state
 
 
-def _crc(state: NDArray[np.uint32], letters: CodeArray) -> NDArray[np.uint32]:
-    """Return the state of CRC-32 after one more byte each."""
+def _update_crc(state: NDArray[np.uint32], letters: CodeArray) -> NDArray[np.uint32]:
+    """Return the states of CRC-32 after one more byte for each word."""
     table = _crc_table()
     after: NDArray[np.uint32] = table[(state ^ letters) & np.uint32(0xFF)] ^ (state >> np.uint32(8))
     return after
@@ -346,8 +356,8 @@ def _crc_table() -> NDArray[np.uint32]:
     return values
 
 
-def _grams(word: str) -> tuple[str, ...]:
-    """Return overlapping parts of the marked word; pairs in unspaced scripts."""
+def _split_grams(word: str) -> tuple[str, ...]:
+    """Return overlapping parts of the marked word, of two letters in scripts without spaces."""
     length = CJK_GRAM if any(ord(letter) > UNSPACED for letter in word) else GRAM
     marked = f"<{word}>"
     return tuple(marked[i : i + length] for i in range(max(1, len(marked) - length + 1)))

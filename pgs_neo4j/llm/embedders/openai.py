@@ -1,4 +1,4 @@
-"""Embeddings from any OpenAI-compatible endpoint."""
+"""Embeds texts at any OpenAI-compatible endpoint."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 MODEL = "text-embedding-3-small"
-# OpenAI's documented limit is 8,192 tokens an input. Estimates may be off, so we stay well below.
+# OpenAI's documented limit is 8,192 tokens an input. Estimates may be off, so ours is well below.
 INPUT_TOKENS = 4_500
 ENCODING_REFUSED = (400, 422, 500, 501)
 
@@ -48,8 +48,11 @@ class _Vector(BaseModel):
     embedding: str | list[float | None]  # llama.cpp sends null for what is not a number
 
 
-def _counted(value: object) -> int | None:
-    """Return the tokens of a usage, None if they cannot be: the vectors are good all the same."""
+def _parse_count(value: object) -> int | None:
+    """Return the tokens of a usage; None for an impossible count, since the vectors are still good.
+
+    ``value`` is an object with ``prompt_tokens``, or a number.
+    """
     if isinstance(value, dict):
         value = value.get("prompt_tokens")
     return value if isinstance(value, int) and 0 <= value <= CALL_TOKENS else None
@@ -59,7 +62,7 @@ class _Vectors(BaseModel):
     model_config = ConfigDict(extra="ignore", hide_input_in_errors=True)
 
     data: list[_Vector]
-    usage: Annotated[int | None, BeforeValidator(_counted)] = None
+    usage: Annotated[int | None, BeforeValidator(_parse_count)] = None
 
 
 class _NativeVectors(BaseModel):
@@ -68,14 +71,16 @@ class _NativeVectors(BaseModel):
     model_config = ConfigDict(extra="ignore", hide_input_in_errors=True)
 
     embeddings: list[list[float | None]]
-    usage: Annotated[int | None, BeforeValidator(_counted), Field(alias="prompt_eval_count")] = None
+    usage: Annotated[
+        int | None, BeforeValidator(_parse_count), Field(alias="prompt_eval_count")
+    ] = None
 
 
 class OpenAIEmbedder:
     """An embedding model behind an endpoint.
 
-    A text that is longer than the model reads, or than some 16,000 bytes, is embedded in pieces
-    (see ``pieces``). ``context`` is the limit of a text in tokens, as configured.
+    A text is embedded in pieces (see ``pieces``) if it is longer than the model reads, or than some
+    16,000 bytes. ``context`` is the configured limit for a text, in tokens.
     """
 
     threshold: float | None = None
@@ -95,14 +100,14 @@ class OpenAIEmbedder:
         self._served_as = served_as or model
         self._endpoint = replace(endpoint, words=endpoint.words.for_embedding)
         preset = endpoint.preset
-        # None: unknown until the server says it.
-        self._natively = None if preset is None else preset.wire == "ollama"
+        # Whether the server is Ollama; None as long as it was not asked.
+        self._is_ollama = None if preset is None else preset.wire == "ollama"
         self._server = AskedServer(endpoint)
-        self._asked = dimensions
+        self._sent_dimensions = dimensions
         self._client: openai.AsyncOpenAI | None = None
         self._slots = asyncio.Semaphore(CONCURRENT_BATCHES)
-        # Base64 has a quarter of the bytes, and plain lists are accepted. Some servers refuse it,
-        # and some the parameter. None: it is left out.
+        # Base64 takes a quarter of the bytes of a list, but some servers refuse it, and others the
+        # parameter itself. None leaves the parameter out. A reply with lists is always accepted.
         self._encoding: Literal["base64", "float"] | None = "base64"
         self.fit = TextFit(most=INPUT_TOKENS, refuses=endpoint.refuses)
         if context is not None:
@@ -111,10 +116,10 @@ class OpenAIEmbedder:
     async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return unit rows ``(n, d)`` in float32; zero for blank texts.
 
-        Blank texts are not sent. A row is also zero for a text that the model has no vector of,
-        which is noted. Raises EmbeddingError when that is so for all texts, and when a vector is
-        missing, or different in length from the others or from ``dimensions``. Other errors are
-        those of the chat model.
+        Blank texts are not sent. If the model makes no vector of a text, its row is also zero, and
+        a lesson reports it. Raises EmbeddingError if no text has a vector, and if a vector is
+        missing or its length differs from the others or from ``dimensions``. Also raises the
+        errors of the chat model.
         """
         return await embed_rows(self, self.fit, self._call, texts)
 
@@ -125,19 +130,19 @@ class OpenAIEmbedder:
 
     @property
     def served_at(self) -> ServedAt:
-        """The provider and the host that answer its calls."""
+        """The provider and the host that answer this model's calls."""
         return self._endpoint.served_at("openai")
 
     @property
     def may_cut(self) -> bool:
         """Whether the endpoint is not known to refuse a text that is too long."""
-        return not self._endpoint.refuses and not self._natively
+        return not self._endpoint.refuses and not self._is_ollama
 
     async def ask_limit(self) -> None:
-        """Ask the server for its limit of a text, at no cost. Raises nothing."""
-        if self._natively is None:
-            self._natively = await self._server.is_ollama()
-        if self._natively or self._endpoint.refuses:
+        """Ask the server for its limit for a text, at no cost. Raises nothing."""
+        if self._is_ollama is None:
+            self._is_ollama = await self._server.is_ollama()
+        if self._is_ollama or self._endpoint.refuses:
             self.fit.refuses = True
             return
         if self._client is None:
@@ -150,15 +155,15 @@ class OpenAIEmbedder:
             self.fit.refuses = limit.refuses
 
     def take_lessons(self, told: ToldLessons | None = None) -> tuple[str, ...]:
-        """Return in sentences what was learned of the endpoint and a run was not told yet."""
+        """Return one sentence for each lesson about the endpoint that a run has not reported."""
         return self.fit.take_lessons(f"{self._endpoint.host} (model {self.model})", told)
 
     async def embed_once(self, texts: Sequence[str]) -> EmbeddedTexts:
-        """Embed texts in one call and one try, as ``embed`` does otherwise.
+        """Embed texts like ``embed``, but in one call and one try.
 
-        Without a text that is not blank, there is no call.
+        If all texts are blank, no call is made.
         """
-        kept = [(row, _encodable(text)) for row, text in enumerate(texts) if text.strip()]
+        kept = [(row, _replace_surrogates(text)) for row, text in enumerate(texts) if text.strip()]
         if not kept:
             return EmbeddedTexts(np.zeros((len(texts), self.dimensions or 0), np.float32), Usage())
         sent = [text for _, text in kept]
@@ -166,9 +171,9 @@ class OpenAIEmbedder:
         usage = count_read(sent, reply.usage)
         self._check_given(sent, reply.usage, usage)
         try:
-            vectors = self._checked(reply, len(sent))
+            vectors = self._check_vectors(reply, len(sent))
             if not all(map(is_vector, vectors)):
-                raise self._no_vector()
+                raise self._missing_vector_error()
         except EmbeddingError as error:
             error.usage = usage
             raise
@@ -183,14 +188,14 @@ class OpenAIEmbedder:
             await client.close()
 
     async def _call(self, texts: Sequence[str], then: Then) -> None:
-        """Embed some texts in one call, with as many tries as it takes."""
-        await then(await self._one_call([_encodable(text) for text in texts]))
+        """Embed some texts in one call, with retries."""
+        await then(await self._send_call([_replace_surrogates(text) for text in texts]))
 
-    async def _one_call(self, texts: list[str]) -> EmbeddedTexts:
+    async def _send_call(self, texts: list[str]) -> EmbeddedTexts:
         async with self._slots:
             try:
                 content = await with_retries(
-                    lambda: self._paced(texts),
+                    lambda: self._request_at_pace(texts),
                     deadline=asyncio.get_running_loop().time() + self._endpoint.timeout_s,
                     timeout_error=timeout_error(self._endpoint, self.model),
                 )
@@ -203,11 +208,14 @@ class OpenAIEmbedder:
                 raise ModelRateLimitError(f"{said}; ask again after that") from None
         usage = count_read(texts, content.usage)
         self._check_given(texts, content.usage, usage)
-        return EmbeddedTexts(self._checked(content, len(texts)), usage)
+        return EmbeddedTexts(self._check_vectors(content, len(texts)), usage)
 
-    def _checked(self, reply: _Vectors, count: int) -> NDArray[np.float32]:
-        """Return the vectors of a reply, which are as long as all others."""
-        vectors = self._in_order(reply, count)
+    def _check_vectors(self, reply: _Vectors, count: int) -> NDArray[np.float32]:
+        """Return the vectors of a reply after a check of their length.
+
+        Raises EmbeddingError if it differs from that of earlier vectors or from ``dimensions``.
+        """
+        vectors = self._order_vectors(reply, count)
         if self.dimensions is None:
             self.dimensions = vectors.shape[1]
         if vectors.shape[1] != self.dimensions:
@@ -218,7 +226,7 @@ class OpenAIEmbedder:
             )
         return vectors
 
-    async def _paced(self, texts: list[str]) -> _Vectors:
+    async def _request_at_pace(self, texts: list[str]) -> _Vectors:
         pace, tokens = self._endpoint.pace, sum(map(estimate, texts))
         async with pace.entered(tokens) as paid:
             try:
@@ -235,18 +243,18 @@ class OpenAIEmbedder:
 
         if self._client is None:
             self._client = self._endpoint.open()
-        if self._natively is None:
-            self._natively = await self._server.is_ollama()
+        if self._is_ollama is None:
+            self._is_ollama = await self._server.is_ollama()
         try:
             with limited_body(vectors_bytes(len(texts)), f"{self._endpoint.host} ({self.name})"):
-                if self._natively:
+                if self._is_ollama:
                     return await self._embed_natively(self._client, texts)
-                # The client's own method adds an encoding where none is wanted.
+                # The client's own method would add an encoding even if none is wanted.
                 body: dict[str, object] = {"model": self._served_as, "input": texts}
                 if self._encoding is not None:
                     body["encoding_format"] = self._encoding
-                if self._asked is not None:
-                    body["dimensions"] = self._asked
+                if self._sent_dimensions is not None:
+                    body["dimensions"] = self._sent_dimensions
                 raw = await self._client.post("/embeddings", cast_to=httpx2.Response, body=body)
             if error := parse_error(raw.content):
                 raise status_error(error, raw)
@@ -258,12 +266,15 @@ class OpenAIEmbedder:
             raise translate(error, self._endpoint, self.model) from None
 
     async def _embed_natively(self, client: openai.AsyncOpenAI, texts: list[str]) -> _Vectors:
-        """Return vectors from Ollama, which refuses a text that is too long only natively."""
+        """Return vectors from Ollama's own interface.
+
+        Only there can Ollama be told to refuse a text that is too long instead of cutting it.
+        """
         import httpx2
 
         body: dict[str, object] = {"model": self._served_as, "input": texts, "truncate": False}
-        if self._asked is not None:
-            body["dimensions"] = self._asked
+        if self._sent_dimensions is not None:
+            body["dimensions"] = self._sent_dimensions
         url = f"{root_of(self._endpoint.url)}/api/embed"
         raw = await client.post(url, cast_to=httpx2.Response, body=body)
         reply = _NativeVectors.model_validate_json(raw.content)
@@ -273,8 +284,8 @@ class OpenAIEmbedder:
     def _check_given(self, texts: Sequence[str], counted: int | None, usage: Usage) -> None:
         """Raise PromptCutError if the endpoint counted fewer tokens than the texts must have.
 
-        Some servers cut a text that is too long, and send the vector of what is left. A gateway may
-        do so under the address of one that refuses it.
+        Some servers cut a text that is too long, and send the vector of its beginning. A gateway
+        may do so although the server behind it refuses such a text.
         """
         if least := self.fit.missing(texts, counted):
             raise PromptCutError(
@@ -285,25 +296,27 @@ class OpenAIEmbedder:
                 usage=usage,
             )
 
-    def _in_order(self, reply: _Vectors, count: int) -> NDArray[np.float32]:
-        """Return vectors by their index, as unit rows of shape (count, d).
+    def _order_vectors(self, reply: _Vectors, count: int) -> NDArray[np.float32]:
+        """Return the vectors in the order of their indexes, as unit rows ``(count, d)``.
 
-        A row is zero where there is no vector: not finite, or of zeros.
+        The row of a vector of zeros, or with numbers that are not finite, is zero.
         """
         by_index = {vector.index: vector.embedding for vector in reply.data}
         try:
             if len(reply.data) != count:
                 raise ValueError("not one vector for each text")
-            with np.errstate(over="ignore"):  # becomes infinite, which is no vector
-                rows = np.array([_decoded(by_index[i]) for i in range(count)], dtype=np.float32)
+            with np.errstate(over="ignore"):  # too large a number becomes infinite: no vector
+                rows = np.array(
+                    [_decode_vector(by_index[i]) for i in range(count)], dtype=np.float32
+                )
         except (KeyError, ValueError, binascii.Error):
             rows = np.empty((0, 0), dtype=np.float32)
         if rows.ndim != 2 or not rows.size:
-            raise self._no_vector()
+            raise self._missing_vector_error()
         with np.errstate(invalid="ignore"):
             return unit(rows)
 
-    def _no_vector(self) -> EmbeddingError:
+    def _missing_vector_error(self) -> EmbeddingError:
         return EmbeddingError(
             f"the embedding model {self.model} at {self._endpoint.host} did not send one finite "
             "vector of equal length for each text, or a vector of zeros, which stands for nothing; "
@@ -320,11 +333,11 @@ def _refuses_encoding(error: Exception) -> bool:
     return "encoding_format" in said or "base64" in said
 
 
-def _decoded(embedding: str | list[float | None]) -> NDArray[np.float32]:
+def _decode_vector(embedding: str | list[float | None]) -> NDArray[np.float32]:
     if isinstance(embedding, str):
         return np.frombuffer(base64.b64decode(embedding, validate=True), dtype="<f4")
     return np.array(embedding, dtype=np.float32)
 
 
-def _encodable(text: str) -> str:
+def _replace_surrogates(text: str) -> str:
     return text.encode("utf-8", "replace").decode()

@@ -1,9 +1,9 @@
 """Divides long texts into pieces, fills calls with them, and joins the vectors of the pieces.
 
-The vector of a text that is longer than a model reads is the mean of the vectors of its pieces,
-weighted by their length and scaled to length 1. That is the method that OpenAI's cookbook describes
-for texts longer than the context of an embedding model. Embedders and rerankers send pieces in the
-same way, and learn from refusals how many an endpoint takes in one call.
+If a text is longer than a model reads, its vector is the mean of its pieces' vectors, weighted by
+their length and scaled to length 1. OpenAI's cookbook describes this method for texts that are
+longer than the context of an embedding model. Embedders and rerankers send pieces in the same way,
+and learn from refusals how many an endpoint accepts in one call.
 """
 
 from __future__ import annotations
@@ -24,34 +24,37 @@ from pgs_neo4j.text.prompt_text import MARGIN, chunks
 from pgs_neo4j.text.tokens import UNSPACED_PER_TOKEN, estimate, measure
 
 Script = Literal["Latin", "spaced", "unspaced"]
-"""``spaced`` are other scripts with spaces between words, ``unspaced`` those without."""
+"""``spaced``: other scripts with spaces between words. ``unspaced``: scripts without spaces."""
 
 _FOREIGN = re.compile("[^\x00-\x7f]+")
 LEAST_CHARACTERS = 20
-"""Of a text that is divided until an endpoint accepts its pieces."""
+"""A refused text with fewer than twice as many characters is not divided further."""
 SURELY_READ = 32
-"""Tokens by estimate that every model reads of a text: some read 128, and a token has a byte."""
-FOREIGN_SHARE = 0.1
-"""Of the letters of a text in Latin, at most, that are not ASCII."""
-EVEN = 1.05  # room of a piece, so that words at the ends do not make another piece
+"""Estimated tokens that every model reads.
 
-# The tokens of a call are an estimate. A limit on them is not searched more closely than this, and
-# a call that is refused below it lowers it by a tenth.
+Some models read only 128 tokens, and in the worst case each token is a single byte.
+"""
+FOREIGN_SHARE = 0.1
+"""The most characters of a Latin text that may be outside ASCII, as a share."""
+EVEN = 1.05  # times the even share, so that words at the ends do not make another piece
+
+# The tokens of a call are an estimate. So the search for the limit stops once the smallest refused
+# call is within this factor, and a refusal below an accepted size lowers that size by a tenth.
 CLOSE = 1.2
 LOWERED = 0.9
 
 
 def weigh(text: str) -> int:
-    """Return the tokens of a text by estimate, also for code and lists, which have many marks."""
+    """Estimate the tokens of a text, also of code and lists with many punctuation marks."""
     tokens = estimate(text)
     return tokens if tokens <= SURELY_READ else max(tokens, ceil(measure(text).runs))
 
 
 def name_script(text: str) -> Script:
-    """Return how a text is written.
+    """Return the script of a text.
 
-    Tokens of one vocabulary are alike in it, whatever the estimate: a model that was made for
-    English takes each letter of Russian as a token.
+    Within one script, a model's true tokens are in about the same ratio to the estimate. Between
+    scripts the ratio differs: a model for English may need a token for each letter of Russian.
     """
     if text.isascii():
         return "Latin"
@@ -63,9 +66,9 @@ def name_script(text: str) -> Script:
 
 
 def divide_text(text: str, most: int) -> list[str]:
-    """Return pieces of a text that are about equally long, of about ``most`` tokens or fewer.
+    """Divide a text into about equally long pieces of about ``most`` tokens or fewer.
 
-    They end at words where possible, and hold all of the text but blank pieces.
+    Pieces end between words if possible. Blank pieces are left out.
     """
     text = text.encode("utf-8", "replace").decode()  # ``chunks`` takes no lone surrogates
     tokens = weigh(text)
@@ -80,7 +83,7 @@ def divide_text(text: str, most: int) -> list[str]:
 def join_pieces(
     vectors: Sequence[NDArray[np.float32]], weights: Sequence[int]
 ) -> NDArray[np.float32]:
-    """Return the unit vector ``(d,)`` of a text from those of its pieces ``(n, d)``."""
+    """Return the unit vector ``(d,)`` of a text from the vectors of its pieces ``(n, d)``."""
     if len(vectors) == 1:
         return vectors[0]
     shares = np.asarray(weights, np.float64)
@@ -90,10 +93,10 @@ def join_pieces(
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A text, or a part of one that is too long, with the place of the text.
+    """A text, or a part of a text that is too long, with the place of the text.
 
-    Both sizes are estimates in tokens: ``weight`` decides whether it is divided, ``tokens`` how
-    many pieces go in a call.
+    Both sizes are estimates in tokens: ``weight`` decides if the piece is divided, and ``tokens``
+    how many pieces go into a call.
     """
 
     text: str
@@ -104,10 +107,10 @@ class Piece:
 
 @dataclass(slots=True)
 class PieceQueue:
-    """Pieces that wait to be sent, and calls that were refused and are to be sent in halves.
+    """Pieces that wait to be sent, and calls that were refused and will be sent in halves.
 
-    ``sizes`` is what the endpoint is known to take. No call is larger than the other two, however
-    much it takes.
+    ``sizes`` are the sizes that the endpoint accepts, as far as they are known. ``most_texts`` and
+    ``most_tokens`` limit each call, even if the endpoint accepts more.
     """
 
     sizes: CallSizes
@@ -126,7 +129,10 @@ class PieceQueue:
         return not (self.waiting or self._halves)
 
     def next_call(self) -> list[Piece]:
-        """Take the pieces of the next call; one call at a time is larger than any before."""
+        """Take the pieces of the next call.
+
+        At most one call in flight is larger than any accepted call.
+        """
         if self._halves:
             return self._halves.popleft()
         batch: list[Piece] = []
@@ -141,20 +147,20 @@ class PieceQueue:
         return batch
 
     def is_larger(self, batch: Sequence[Piece]) -> bool:
-        """Return whether a call is larger than what is known to be accepted."""
+        """Return whether a call is larger than the sizes that are known to be accepted."""
         tokens = sum(piece.tokens for piece in batch)
         return not self.sizes.fits(len(batch), tokens, surely=True)
 
     def accept(self, batch: Sequence[Piece]) -> None:
-        """Take in that a call of this size was accepted."""
+        """Note that a call of this size was accepted."""
         self.sizes.accept(len(batch), sum(piece.tokens for piece in batch))
 
     def put_back(self, pieces: Iterable[Piece]) -> None:
-        """Send pieces before all others that wait."""
+        """Put pieces in front of all others that wait."""
         self.waiting.extendleft(reversed([*pieces]))
 
     def send_first(self, pieces: Sequence[Piece]) -> None:
-        """Send pieces that wait before all others, in calls without others."""
+        """Move waiting pieces to the front, into calls of their own."""
         batch: list[Piece] = []
         calls = [batch]
         for piece in pieces:
@@ -167,12 +173,12 @@ class PieceQueue:
         self._halves.extendleft(reversed([call for call in calls if call]))
 
     def halve(self, batch: list[Piece]) -> None:
-        """Send a call of several pieces again, as two."""
+        """Send a call of several pieces again as two calls."""
         middle = len(batch) // 2
         self._halves.extendleft((batch[middle:], batch[:middle]))
 
     def make_smaller(self, batch: list[Piece]) -> None:
-        """Send a call of several pieces again in smaller ones, as it was refused for its size."""
+        """Send a call of several pieces, which was refused for its size, again in smaller calls."""
         tokens = sum(piece.tokens for piece in batch)
         if self.sizes.refuse([piece.text for piece in batch], tokens):
             self.put_back(batch)
@@ -180,12 +186,12 @@ class PieceQueue:
             self.halve(batch)
 
     def take_waiting(self) -> deque[Piece]:
-        """Take all pieces that wait, in their order, but those of refused calls."""
+        """Take all waiting pieces in their order, except pieces of refused calls."""
         waiting, self.waiting = self.waiting, deque()
         return waiting
 
     def join_halves(self) -> None:
-        """Send the pieces of refused calls like all others, because they are to be divided."""
+        """Put the pieces of refused calls back among the waiting ones, so they can be divided."""
         while self._halves:
             self.put_back(self._halves.pop())
 
@@ -194,12 +200,13 @@ class PieceQueue:
 class CallSizes:
     """The sizes of calls that an endpoint accepts, shared by all calls to it.
 
-    A refusal does not say reliably which limit it is about. A call that is accepted rules out one
-    limit, and the middle between an accepted and a refused call is tried next. So the limits are
-    found in a logarithmic number of refusals, and kept for all later calls.
+    A refusal does not reliably name the limit that a call exceeds: the number of texts, or of
+    tokens. An accepted call shows which of them it cannot be. The next call tries the middle
+    between an accepted and a refused size. So the limits are found after a logarithmic number of
+    refusals, and kept for all later calls.
 
-    ``texts`` and ``tokens`` are the most that were accepted. Tokens are estimates. ``trying``: a
-    call in flight is larger than these, and one at a time is enough.
+    ``texts`` and ``tokens`` are the most that were accepted. Tokens are estimates. While
+    ``trying``, a call in flight is larger than these, and others must not be.
     """
 
     texts: int = 0
@@ -208,36 +215,36 @@ class CallSizes:
     _refused: list[_RefusedCall] = field(default_factory=list)
 
     def fits(self, texts: int, tokens: int, *, surely: bool = False) -> bool:
-        """Return whether a call may be accepted; ``surely``: only by what was accepted before.
+        """Return whether a call may be accepted. One text always fits, as no call is smaller.
 
-        Nothing is smaller than one text.
+        With ``surely``, only sizes count that were accepted before.
         """
         return texts <= 1 or all(
             self._is_below(one, texts, tokens, surely=surely) for one in self._refused
         )
 
     def accept(self, texts: int, tokens: int) -> None:
-        """Take in that a call was accepted."""
+        """Note that a call was accepted."""
         self.texts, self.tokens = max(self.texts, texts), max(self.tokens, tokens)
         self._refused = [
             one for one in self._refused if len(one.texts) > texts or one.tokens > tokens
         ]
 
     def refuse(self, texts: Sequence[str], tokens: int) -> bool:
-        """Take in that a call of several texts was refused because of its size.
+        """Note that a call of several texts was refused because of its size.
 
-        Return whether it was larger than all that were accepted. Otherwise one of its texts may be
+        Returns whether it was larger than all accepted calls. Otherwise, one of its texts may be
         too long by itself.
         """
         larger = len(texts) > self.texts or tokens > self.tokens
         if not larger:
-            # Texts are counted exactly, and their tokens are not.
+            # The number of texts is exact, so only the estimate of their tokens can be wrong.
             self.tokens = int(tokens * LOWERED)
         self._refused.append(_RefusedCall(tuple(texts), tokens))
         return larger
 
     def excuse(self, text: str) -> None:
-        """Forget refusals of calls with a text that is too long by itself."""
+        """Forget the refusals of calls that held a text, because it is too long by itself."""
         self._refused = [one for one in self._refused if text not in one.texts]
 
     def _is_below(self, refused: _RefusedCall, texts: int, tokens: int, *, surely: bool) -> bool:

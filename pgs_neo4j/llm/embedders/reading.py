@@ -1,4 +1,4 @@
-"""What a model reads of one text: proven by its vectors, or described as its server says."""
+"""Proves by vectors how much of a text a model reads, or describes it as its server reports."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from pgs_neo4j.text.tokens import LEAST_COUNT, measure
 if TYPE_CHECKING:
     from pgs_neo4j.llm.embedders.fitting import TextFit
 
-FRAME_TOKENS = 16  # that a model puts around a text, such as its beginning and end
-CUT_SHORT = 0.9  # of the share of a text that was read, so that its pieces are read as a whole
+FRAME_TOKENS = 16  # tokens that a model adds to a text, such as marks of its beginning and end
+CUT_SHORT = 0.9  # of the share that was read, so that pieces of this size are surely read
 MISCOUNT = 0.04
-LEAST_GROWTH = 0.2  # of the share of tokens that a longer text must have more
-# Cosines of a text and the same text with more at its end. Repeating a call in half precision
+LEAST_GROWTH = 0.2  # of the tokens that the longer text must have more; less shows a cut
+# Cosines between a text and the same text with more at its end. Repeating a call in half precision
 # changes a cosine by about 1e-6, and an eighth more text changes it by more than 1e-3.
 SAME, DIFFERENT = 1 - 1e-5, 1 - 1e-4
 FOREIGN = (
@@ -32,7 +32,7 @@ BELOW_LONGER = CUT_SHORT * FOREIGN_SHARE / (FOREIGN_SHARE + 1)
 
 Then = Callable[[EmbeddedTexts], Awaitable[None]]
 Call = Callable[[Sequence[str], Then], Awaitable[None]]
-"""Embeds some texts in one call, and awaits the function that takes their vectors."""
+"""A function that embeds texts in one call and awaits another one, which takes the vectors."""
 Verdict = Literal["read", "cut", "refused", "unproven"]
 
 UNKNOWN = "unknown; its server does not say it, so the longest text has to show it"
@@ -40,25 +40,26 @@ UNKNOWN = "unknown; its server does not say it, so the longest text has to show 
 
 @dataclass(frozen=True, slots=True)
 class ReadingProof:
-    """Whether a text was read as a whole, and if it was not, the share that surely is."""
+    """Whether a text was read as a whole and, if not, the share that is surely read."""
 
     verdict: Verdict
     share: float = 1.0
 
 
 async def prove_read(call: Call, text: str) -> ReadingProof:
-    """Return whether an embedder reads all of a text, at the cost of two calls, or three if not.
+    """Find out whether an embedder reads a whole text, in two calls, or three if it does not.
 
-    By vectors: if the same text with something else at its end, or at its beginning, has the same
-    vector, that end is not read. Tokens can only belie them, since some servers count a text before
-    they cut it: a longer text has more, whatever is counted, unless both were cut. ``refused``: the
-    longer text is too long to see. Raises PromptTooLongError where the text is refused alone, and
-    the other errors of ``call``.
+    The vectors decide: if the text has the same vector with other words at its end, or at its
+    beginning, then that end is not read. Counts of tokens can only show a cut, never rule it out,
+    because some servers count a text before they cut it. A longer text must have more tokens;
+    otherwise, both texts were cut. The verdict ``refused`` means that the longer text was too long
+    for the test. Raises PromptTooLongError if the text itself is refused, and the other errors of
+    ``call``.
     """
-    whole = await _one(call, [text])
+    whole = await _embed_in_one_call(call, [text])
     foreign = FOREIGN * (len(text) // FOREIGN_SHARE // len(FOREIGN) + 1)
     try:
-        longer = await _some(call, [f"{text} {foreign}", foreign + text])
+        longer = await _embed_in_few_calls(call, [f"{text} {foreign}", foreign + text])
     except PromptCutError:
         return ReadingProof("cut", HALF)
     except PromptTooLongError:
@@ -67,37 +68,43 @@ async def prove_read(call: Call, text: str) -> ReadingProof:
     if len(rows) != 2 or not all(map(is_vector, (*rows, whole.vectors[0]))):
         return ReadingProof("unproven")
     nearest = float(np.max(rows.astype(np.float64) @ whole.vectors[0]))
-    growth = _growth(_counted(whole), sum(map(_counted, longer)))
+    growth = _measure_growth(_read_count(whole), sum(map(_read_count, longer)))
     added = measure(foreign).floor / measure(text).floor
     if nearest >= SAME or (growth is not None and growth < LEAST_GROWTH * added):
-        return ReadingProof("cut", await _find_share(call, text, _counted(whole)))
+        return ReadingProof("cut", await _find_share(call, text, _read_count(whole)))
     return ReadingProof("read" if nearest < DIFFERENT else "unproven")
 
 
 async def _find_share(call: Call, text: str, count: int) -> float:
-    """Return the share of a text that surely is read, where it was cut to a count of tokens."""
+    """Return the share that is surely read of a text that was cut to ``count`` tokens."""
     if count < LEAST_COUNT:
         return HALF
     middle = text.find(" ", len(text) // 2) + 1 or len(text) // 2
     try:
-        halves = sum(map(_counted, await _some(call, [text[:middle], text[middle:]])))
+        halves = sum(
+            map(_read_count, await _embed_in_few_calls(call, [text[:middle], text[middle:]]))
+        )
     except PromptTooLongError:
         return HALF
-    # Where both halves were cut, their count does not tell how much there is. Where they have as
-    # many as the whole, the server counts a text before it cuts it.
+    # If both halves were cut, their count does not show how long the text is. If they have as many
+    # tokens as the whole, the server counts a text before it cuts it.
     known = count + max(FRAME_TOKENS, MISCOUNT * halves) < halves < 1.9 * count
     return CUT_SHORT * count / halves if known else HALF
 
 
-def _growth(count: int, longer: int) -> float | None:
-    """Return by what share each of two longer texts has more tokens than one; None if unknown."""
-    # Two longer texts have at least twice as many. An endpoint that always counts the same has not.
+def _measure_growth(count: int, longer: int) -> float | None:
+    """Return the share by which two longer texts exceed a shorter one; None if it is unknown.
+
+    ``count`` is the tokens of the shorter text, and ``longer`` those of both longer texts together.
+    """
+    # Both together have at least twice as many tokens. An endpoint that always counts the same
+    # number does not show that.
     if count < LEAST_COUNT or longer < 1.5 * count:
         return None
     return longer / (2 * count) - 1
 
 
-async def _one(call: Call, texts: Sequence[str]) -> EmbeddedTexts:
+async def _embed_in_one_call(call: Call, texts: Sequence[str]) -> EmbeddedTexts:
     taken: list[EmbeddedTexts] = []
 
     async def take(embedded: EmbeddedTexts) -> None:
@@ -107,46 +114,46 @@ async def _one(call: Call, texts: Sequence[str]) -> EmbeddedTexts:
     return taken[0]
 
 
-async def _some(call: Call, texts: Sequence[str]) -> list[EmbeddedTexts]:
-    """Embed texts in one call, or each in its own if that is too large."""
+async def _embed_in_few_calls(call: Call, texts: Sequence[str]) -> list[EmbeddedTexts]:
+    """Embed texts in one call, or each in its own call if that one is too large."""
     try:
-        return [await _one(call, texts)]
+        return [await _embed_in_one_call(call, texts)]
     except PromptCutError:
         raise
     except PromptTooLongError:
-        return [await _one(call, [text]) for text in texts]
+        return [await _embed_in_one_call(call, [text]) for text in texts]
 
 
-def _counted(embedded: EmbeddedTexts) -> int:
+def _read_count(embedded: EmbeddedTexts) -> int:
     return 0 if embedded.usage.estimated else embedded.usage.input_tokens
 
 
 def is_vector(row: NDArray[np.float32]) -> bool:
-    """Return whether a row ``(d,)`` stands for something: finite numbers, and not all zero."""
+    """Return whether a row ``(d,)`` is a usable vector: all finite, and not all zero."""
     return bool(np.isfinite(row).all() and row.any())
 
 
 @runtime_checkable
 class TextLimited(Protocol):
-    """A model whose endpoint can be asked what it reads of a text."""
+    """A model whose endpoint can be asked for its limit for a text."""
 
     name: str
 
     @property
     def fit(self) -> TextFit:
-        """What is known so far, for all who use the model."""
+        """The known limits of the endpoint, shared by all users of the model."""
         ...
 
     async def ask_limit(self) -> None:
-        """Ask the server for its limit of a text, at no cost. Raises nothing."""
+        """Ask the server for its limit for a text, at no cost. Raises nothing."""
         ...
 
 
 async def describe_text_limits(models: Iterable[object]) -> tuple[tuple[str, str], ...]:
-    """Return what models behind endpoints read of a text, by their names.
+    """Return pairs of a model's name and its limit for a text in words.
 
-    A server that was not asked yet is asked, which costs nothing. Others, such as ``hashing``, read
-    any text and are left out.
+    Each server is asked once, which costs nothing. Models without an endpoint, such as ``hashing``,
+    are left out, because they read a text of any length.
     """
     described: dict[str, str] = {}
     for model in models:

@@ -1,7 +1,4 @@
-"""A local sentence-transformers model as an embedder.
-
-It needs the extra of that name.
-"""
+"""Embeds texts with a local sentence-transformers model; needs the extra of that name."""
 
 from __future__ import annotations
 
@@ -19,17 +16,17 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 MODEL = "all-MiniLM-L6-v2"
-FRAME = 16  # tokens that a model may put around a text
-FILLED = 0.95  # of the limit, since pieces end at words
-LEAST_BYTES = 2.5  # of a token, where a model has no tokenizer that counts them
+FRAME = 16  # tokens that a model may add to a text
+FILLED = 0.95  # of the limit, because pieces end between words
+LEAST_BYTES = 2.5  # of a token, if the model has no tokenizer that counts
 
 
 class SentenceTransformersEmbedder:
     """Loads ``model`` on first use, in a thread.
 
-    The name is passed to the library unchanged: a folder, or a name that it finds in its cache or
-    downloads. The library drops what stands behind a model's ``max_seq_length``, so a longer text
-    is embedded in pieces (see ``pieces``).
+    The name goes to the library unchanged. It is a folder, or a name that the library finds in its
+    cache or downloads. The library drops all text beyond a model's ``max_seq_length``, so a longer
+    text is embedded in pieces (see ``pieces``).
     """
 
     threshold: float | None = None
@@ -45,12 +42,12 @@ class SentenceTransformersEmbedder:
     async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return unit rows ``(n, d)`` in float32; zero for blank texts.
 
-        A row is also zero for a text that the model has no vector of, unless that is so for all.
-        Raises ConfigError when the package is missing, EmbeddingError when the model cannot
-        be loaded or returns other than one finite vector per text.
+        A row is also zero if the model makes no vector of a text, unless that is true of all texts.
+        Raises ConfigError if the package is missing, and EmbeddingError if the model cannot be
+        loaded, or does not return one finite vector per text.
         """
         kept = [row for row, text in enumerate(texts) if text.strip()]
-        model = await self._loaded()
+        model = await self._get_model()
         vectors = await asyncio.to_thread(self._encode, model, [texts[row] for row in kept])
         rows = np.zeros((len(texts), self.dimensions or 0), dtype=np.float32)
         rows[kept] = vectors
@@ -60,7 +57,7 @@ class SentenceTransformersEmbedder:
         """Release the model."""
         self._model = None
 
-    async def _loaded(self) -> Any:
+    async def _get_model(self) -> Any:
         async with self._loading:
             if self._model is None:
                 self._model = await asyncio.to_thread(self._load)
@@ -91,12 +88,12 @@ class SentenceTransformersEmbedder:
         divided = [_divide(model, text) for text in texts]
         pieces = [piece for some in divided for piece in some]
         if not pieces:
-            raise self._no_vectors()
+            raise self._missing_vectors_error()
         vectors = np.asarray(
             model.encode(pieces, convert_to_numpy=True, show_progress_bar=False), dtype=np.float32
         )
         if vectors.ndim != 2 or len(vectors) != len(pieces):
-            raise self._no_vectors()
+            raise self._missing_vectors_error()
         self.dimensions = vectors.shape[1]
         units, rows, first = unit(vectors), np.zeros((len(texts), self.dimensions), np.float32), 0
         for row, some in enumerate(divided):
@@ -105,10 +102,10 @@ class SentenceTransformersEmbedder:
                 rows[row] = join_pieces([*own], [*map(weigh, some)])
             first += len(some)
         if not rows.any():
-            raise self._no_vectors()
+            raise self._missing_vectors_error()
         return rows
 
-    def _no_vectors(self) -> EmbeddingError:
+    def _missing_vectors_error(self) -> EmbeddingError:
         return EmbeddingError(
             f"the sentence-transformers model {self._model_name} did not return one finite "
             "vector per text, or only zeros, or reads too little of a text; use another "
@@ -117,9 +114,9 @@ class SentenceTransformersEmbedder:
 
 
 def _divide(model: Any, text: str) -> list[str]:
-    """Return the pieces of a text that a model reads as a whole; none if it reads too little."""
+    """Return pieces of a text that a model reads whole; an empty list if it reads too little."""
     limit = getattr(model, "max_seq_length", None)
-    # A token has at least a byte.
+    # A token has at least one byte, so a text with so few bytes fits.
     if not isinstance(limit, int) or len(text.encode("utf-8", "replace")) + FRAME <= limit:
         return [text]
     tokens = _count_tokens(model, text)
@@ -127,7 +124,8 @@ def _divide(model: Any, text: str) -> list[str]:
         return [text]
     weight = weigh(text)
     parts = divide_text(text, max(1, min(int(weight * FILLED * limit / tokens), weight // 2)))
-    if len(parts) == 1:  # a few bytes: what the model puts around a text leaves no room for any
+    # Only a few bytes cannot be divided: the tokens that the model adds leave no room for text.
+    if len(parts) == 1:
         return []
     pieces: list[str] = []
     for part in parts:
@@ -139,7 +137,10 @@ def _divide(model: Any, text: str) -> list[str]:
 
 
 def _count_tokens(model: Any, text: str) -> int:
-    """Return the tokens of a text with what a model puts before it, estimated without tokenizer."""
+    """Return the tokens of a text and of the prompt that a model puts before it.
+
+    Without a tokenizer, this is an estimate.
+    """
     prompts = getattr(model, "prompts", None) or {}
     prompt = prompts.get(getattr(model, "default_prompt_name", None)) or ""
     try:

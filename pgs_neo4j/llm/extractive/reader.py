@@ -1,4 +1,4 @@
-"""The extractive reader as an LLM: it quotes and counts, and answers from a search by itself."""
+"""Wraps the extractive reader as an LLM, and writes its answers from a search."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from pgs_neo4j.text.words import stem, words
 LEAD = "Extracted without a language model: quoted from the nodes found, not reasoned over."
 NONE = "None."
 
-# How many bullets a section may have, tried in turn until the reply fits ``max_tokens``.
+# The numbers of bullets in a section that are tried in turn until the reply fits ``max_tokens``.
 BULLETS = (8, 5, 3, 1)
 
 DELTA_CHARACTERS = 24
@@ -24,7 +24,7 @@ _PIECE = re.compile(rf".{{{DELTA_CHARACTERS},}}?\s+|.+", re.DOTALL)
 
 
 class ExtractiveLLM:
-    """Answers from the prompt's values alone: deterministic, and quick on two cores."""
+    """Answers from the structured values of a prompt, always in the same way."""
 
     name = "extractive"
     free = True
@@ -34,7 +34,7 @@ class ExtractiveLLM:
     ) -> Completion:
         """Fill the report format with quotes, in a thread; ``effort`` is ignored."""
         del effort
-        text = await asyncio.to_thread(_written, prompt, max_tokens)
+        text = await asyncio.to_thread(_write_reply, prompt, max_tokens)
         return local_completion(prompt, text, self.name)
 
     async def stream(
@@ -51,8 +51,8 @@ class ExtractiveLLM:
         """Do nothing; there is nothing to release."""
 
 
-def _written(prompt: Prompt, max_tokens: int) -> str:
-    """Return the longest form that fits, or else the shortest one."""
+def _write_reply(prompt: Prompt, max_tokens: int) -> str:
+    """Write the longest reply that fits, or else the shortest one."""
     text = ""
     for bullets in BULLETS:
         text = WRITERS[prompt.task](prompt, bullets)
@@ -74,13 +74,13 @@ def search_answer(prompt: Prompt, bullets: int) -> str:
 
 
 def found_answer(prompt: Prompt, bullets: int) -> str:
-    """Return the three sections: what it is, quotes with citations, and words in no node."""
+    """Return three sections: the answer, quotes with citations, and words that no node holds."""
     reading = read(prompt)
     quotes = best(reading, bullets)
     findings = [f"- {quoted.line}" for quoted in quotes]
     nearest = _name_nearest(reading, bullets)
     answer = quotes[0].line if quotes else f"The nearest nodes are {nearest}." if nearest else NONE
-    missing = [f"- “{word}”" for word in _missing(prompt, reading)[:bullets]]
+    missing = [f"- “{word}”" for word in _find_missing_words(prompt, reading)[:bullets]]
     parts = (
         ("Answer", [LEAD, "", answer]),
         ("Findings", findings or [NONE]),
@@ -93,8 +93,8 @@ def _name_nearest(reading: Reading, most: int) -> str:
     return "; ".join(f"{name_of(node)} [{node.alias}]" for node in reading.nodes[:most])
 
 
-def _missing(prompt: Prompt, reading: Reading) -> list[str]:
-    """Return the words of the question that no node holds, as they are written."""
+def _find_missing_words(prompt: Prompt, reading: Reading) -> list[str]:
+    """Return the words of the question that no node holds, as the question spells them."""
     asked = {stem(word): word for word in reversed(words(prompt.question))}
     return [
         asked[term] for term in reading.terms.stems if term in asked and not reading.holders(term)
@@ -122,8 +122,5 @@ def local_completion(prompt: Prompt, text: str, model: str) -> Completion:
 
 
 def split_reply(text: str) -> list[str]:
-    """Return pieces of about 24 characters, cut after white space.
-
-    Joined, they are ``text``.
-    """
+    """Divide ``text`` after white space into pieces of about 24 characters; nothing is lost."""
     return _PIECE.findall(text)

@@ -14,8 +14,9 @@ from pgs_neo4j.text.normal_form import find_words, fold_case, normal_form
 from pgs_neo4j.text.ranking import Corpus, Terms, bm25, coverage, same, substance, terms_of
 from pgs_neo4j.text.words import stem, words
 
-# Weights found by reading the output on the standard library and on physics2: a title names
-# the subject, a first sentence sums up, a well connected node matters a little more.
+# These weights were chosen by reading the output on two graphs, the standard library and physics2.
+# A title names the subject, a first sentence sums up, and a well connected node matters a bit more.
+
 TITLE_WEIGHT = 0.6
 FIRST_SENTENCE = 1.15
 CENTRALITY = 0.25
@@ -26,13 +27,13 @@ MIN_COVERAGE = 0.15
 KEYWORDS = 12
 MAX_CITATIONS = 4
 MAX_TITLE = 80
-# Sentences of one node that may be quoted when there are few nodes to quote from.
+# The most quoted sentences of one node if there are few nodes.
 PER_NODE = 3
 
 
 @dataclass(frozen=True, slots=True)
 class Quoted:
-    """A sentence worth quoting, with the nodes that say it word for word."""
+    """A sentence worth quoting, with the nodes that hold it word for word."""
 
     text: str
     aliases: tuple[str, ...]
@@ -61,9 +62,9 @@ class Reading:
 
     @property
     def central(self) -> list[PromptNode]:
-        """Return nodes by degree.
+        """The nodes by descending degree.
 
-        Ties stay in the order of the prompt, which is by weight.
+        Nodes of equal degree keep the order of the prompt, which is by weight.
         """
         order = sorted(range(len(self.nodes)), key=lambda i: (-self.degrees[i], i))
         return [self.nodes[i] for i in order if self.degrees[i] > 0]
@@ -88,18 +89,18 @@ def read(prompt: Prompt) -> Reading:
         terms=terms_of(prompt.question),
         stems=stemmed,
         corpus=corpus,
-        keywords=_keywords(counted_words, corpus),
-        degrees=_degrees(prompt),
+        keywords=_find_keywords(counted_words, corpus),
+        degrees=_count_degrees(prompt),
     )
 
 
 def best(reading: Reading, limit: int) -> list[Quoted]:
     """Return at most ``limit`` sentences, best first.
 
-    A sentence that repeats another one word for word becomes a further citation of it. One that
-    differs in a name or a number says something else, so it comes after all that is new. If the
-    question has content words, only sentences that contain some of them count; otherwise those that
-    contain the pass's keywords.
+    A sentence that repeats another one word for word only adds a citation to it. A sentence that
+    differs from another one in a name or a number says something else, but it comes after all new
+    sentences. A sentence must contain content words of the question, or keywords of the pass if the
+    question has no content words.
     """
     per_node = 1 if len(reading.nodes) > limit else PER_NODE
     groups: list[list[_Candidate]] = []
@@ -110,10 +111,10 @@ def best(reading: Reading, limit: int) -> list[Quoted]:
         if home is not None:
             if candidate.node not in {c.node for c in home}:
                 home.append(candidate)
-        elif len(groups) < limit and _nodes(groups)[candidate.node] < per_node:
+        elif len(groups) < limit and _count_quotes(groups)[candidate.node] < per_node:
             groups.append([candidate])
 
-    for candidate in sorted(_candidates(reading), key=lambda c: (-c.score, c.node, c.place)):
+    for candidate in sorted(_find_candidates(reading), key=lambda c: (-c.score, c.node, c.place)):
         likeness = [g[0] for g in groups if same(g[0].stems, candidate.stems)]
         if likeness and not any(_repeats(candidate, one) for one in likeness):
             alike.append(candidate)
@@ -121,7 +122,7 @@ def best(reading: Reading, limit: int) -> list[Quoted]:
             add(candidate)
     for candidate in alike:
         add(candidate)
-    return [_quoted(reading, group) for group in groups]
+    return [_make_quote(reading, group) for group in groups]
 
 
 def name_of(node: PromptNode, limit: int = MAX_TITLE) -> str:
@@ -129,31 +130,31 @@ def name_of(node: PromptNode, limit: int = MAX_TITLE) -> str:
     return quote(plain((node.title or node.text)[: 8 * limit]), limit) or "untitled"
 
 
-def _nodes(groups: Sequence[Sequence[_Candidate]]) -> Counter[int]:
+def _count_quotes(groups: Sequence[Sequence[_Candidate]]) -> Counter[int]:
     return Counter(candidate.node for group in groups for candidate in group)
 
 
-def _quoted(reading: Reading, group: Sequence[_Candidate]) -> Quoted:
+def _make_quote(reading: Reading, group: Sequence[_Candidate]) -> Quoted:
     first = group[0]
     aliases = tuple(reading.nodes[c.node].alias for c in group[:MAX_CITATIONS])
     node = reading.nodes[first.node]
-    # The title of one node is not the subject of the others.
-    text = _with_subject(node, first.text) if len(group) == 1 else quote(first.text)
+    # If several nodes share the sentence, the title of one node is not the subject of the others.
+    text = _add_subject(node, first.text) if len(group) == 1 else quote(first.text)
     return Quoted(text, aliases, first.stems)
 
 
 def _repeats(one: _Candidate, other: _Candidate) -> bool:
-    """Whether one sentence has the words and numbers of another, and no other: not even a "not"."""
-    return _tokens(other.text) == _tokens(one.text)
+    """Return whether two sentences have exactly the same words and numbers, down to a "not"."""
+    return _find_tokens(other.text) == _find_tokens(one.text)
 
 
 @lru_cache(maxsize=4096)
-def _tokens(text: str) -> frozenset[str]:
+def _find_tokens(text: str) -> frozenset[str]:
     return frozenset(find_words(fold_case(normal_form(text))))
 
 
-def _with_subject(node: PromptNode, sentence: str) -> str:
-    """Return the sentence after its node's title, unless the text repeats that."""
+def _add_subject(node: PromptNode, sentence: str) -> str:
+    """Put the node's title before a sentence, unless the sentence or the text repeats it."""
     title = quote(plain(node.title[: 8 * MAX_TITLE]), MAX_TITLE)
     opening = title.rstrip("…").lower()[:40]
     if (
@@ -165,7 +166,7 @@ def _with_subject(node: PromptNode, sentence: str) -> str:
     return f"{title}: {quote(sentence)}"
 
 
-def _candidates(reading: Reading) -> list[_Candidate]:
+def _find_candidates(reading: Reading) -> list[_Candidate]:
     terms = reading.terms.stems or tuple(map(stem, reading.keywords))
     sought = frozenset(terms)
     floor = MIN_COVERAGE if reading.terms.stems else 0.0
@@ -179,24 +180,24 @@ def _candidates(reading: Reading) -> list[_Candidate]:
         split = sentences(node.text)
         for place, text in enumerate(split or [node.title]):
             sentence_stems = [stem(word) for word in words(text)]
-            score = _score(terms, sentence_stems, title, place, reading.corpus, floor)
+            score = _score_sentence(terms, sentence_stems, title, place, reading.corpus, floor)
             if score > 0:
-                score *= central * _worth(node, text, bare=not split)
+                score *= central * _weigh_sentence(node, text, bare=not split)
                 candidates.append(_Candidate(score, index, place, text, frozenset(sentence_stems)))
     return candidates
 
 
-def _worth(node: PromptNode, text: str, *, bare: bool) -> float:
-    """Return a factor that is lower for bare nodes and dependent sentences.
+def _weigh_sentence(node: PromptNode, text: str, *, bare: bool) -> float:
+    """Return a factor that is lower for nodes without text and for dependent sentences.
 
-    Bare nodes have no text.
+    ``bare`` is true if the node has no text. A dependent sentence refers to the one before it.
     """
     if bare:
         return BARE_TITLE
     return LEANING if not node.title and leans(text) else 1.0
 
 
-def _score(
+def _score_sentence(
     terms: Sequence[str],
     sentence: Sequence[str],
     title: Sequence[str],
@@ -204,10 +205,10 @@ def _score(
     corpus: Corpus,
     floor: float,
 ) -> float:
-    """Return BM25 of sentence and title, scaled by question coverage.
+    """Return BM25 of sentence and title, scaled by the share of the question that they cover.
 
-    It is 0 if too little is covered. It is also 0 if only the title covers the question and the
-    sentence is not the first.
+    The score is 0 if they cover less than ``floor``. Unless the sentence is the first of its text,
+    the score is also 0 if only the title holds words of the question.
     """
     own, both = frozenset(sentence), frozenset((*sentence, *title))
     if not sentence or (place > 0 and own.isdisjoint(terms)):
@@ -221,11 +222,8 @@ def _score(
     )
 
 
-def _keywords(rows: Sequence[Sequence[str]], corpus: Corpus) -> tuple[str, ...]:
-    """Return the words that most but not all nodes share.
-
-    Each is in its most common form.
-    """
+def _find_keywords(rows: Sequence[Sequence[str]], corpus: Corpus) -> tuple[str, ...]:
+    """Return the words that many but not all nodes share, each in its most common form."""
     forms: dict[str, Counter[str]] = {}
     for row in rows:
         for word in set(row):
@@ -239,7 +237,7 @@ def _keywords(rows: Sequence[Sequence[str]], corpus: Corpus) -> tuple[str, ...]:
     return tuple(min(forms[term], key=lambda form: (-forms[term][form], form)) for term in top)
 
 
-def _degrees(prompt: Prompt) -> tuple[int, ...]:
+def _count_degrees(prompt: Prompt) -> tuple[int, ...]:
     degree = Counter(end for r in prompt.relationships for end in {r.source, r.target})
     by_alias = {f"n{rank + 1}": count for rank, count in degree.items()}
     return tuple(by_alias.get(node.alias, 0) for node in prompt.nodes)

@@ -10,7 +10,7 @@ from pgs_neo4j.text.sentences import HEADING, LONGEST, split_sentences
 MAX_QUOTE = 240
 MIN_WORDS = 3
 MAX_SENTENCE = LONGEST
-"""Beyond this a "sentence" is a table, a dump, or a line of data."""
+"""Characters. A longer "sentence" is a table, a dump, or a line of data."""
 
 _UNREADABLE = {"code", "data", "rule"}
 
@@ -31,22 +31,24 @@ _TAG = re.compile(r"^\s*\[[A-Z][A-Z_ ]{2,}(?::[^\[\]]{0,80})?\]\s*")
 _CONTROL = re.compile(r"[\x00-\x08\x0e-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2066-\u2069]")
 _SPACE = re.compile(r"\s+")
 _BRACKET = re.compile(r"[\[\]]")
-# Brackets of any kind with an alias in them: a citation, if they were let through.
+# Brackets of any kind around an alias would be read as a citation.
 _OPENING, _CLOSING = "[(\u3010\uff08\uff3b\u3014", "])\u3011\uff09\uff3d\u3015"
 _ALIAS_GROUP = re.compile(
     rf"[{re.escape(_OPENING)}][^{re.escape(_CLOSING)}]*\bn\s*\d", re.IGNORECASE
 )
 _DEFUSED = str.maketrans(dict.fromkeys(_OPENING, "⟦") | dict.fromkeys(_CLOSING, "⟧"))
 _CITATION = re.compile(r"\s*\[\s*(?:P\d+\s*:\s*)?n\d+[^\[\]]*\]")
-# A fact of a relationship, as the text of its source lists it: nothing ends it but the line.
+# A fact of a relationship, in the form that the text of its source node lists it. It ends only at
+# the end of the line.
 _FACT = re.compile(r"^[^\s\n][^\n]{0,180} -> [^\n]{1,120}: [^\n]*$", re.MULTILINE)
 _LEAD = re.compile(r"^(?:[\s#>*+\-\u2013—•=|~`]|\d{1,3}[.)]\s)+")
 
 
 def sentences(text: str) -> list[str]:
-    """Return sentences in reading order, one line each, without code or markup.
+    """Return the sentences of a text in order, one line each, without code or markup.
 
-    Each fact of a relationship is one of its own.
+    Each fact of a relationship is a sentence of its own. Text that runs on from a heading counts
+    only if there is no other sentence.
     """
     headed: list[str] = []
     readable: list[str] = []
@@ -68,7 +70,7 @@ def _split_facts(text: str) -> Iterator[str]:
 
 
 def _split_prose(text: str) -> tuple[list[str], list[str]]:
-    """Return the sentences, and those that run on from a heading."""
+    """Return the sentences of prose, and separately the sentences that run on from a heading."""
     headed: list[str] = []
     readable: list[str] = []
     for sentence in split_sentences(text):
@@ -81,7 +83,7 @@ def _split_prose(text: str) -> tuple[list[str], list[str]]:
             if HEADING.match(part):
                 continue
             part = part.lstrip().partition("\n")[0]  # without the rule below it
-        # Where line ends were lost, a heading runs into the sentence that follows it.
+        # If the text has lost its line ends, a heading runs into the sentence after it.
         first, *others = map(plain, _INLINE_HEADING.split(_TAG.sub("", part)))
         readable.extend(filter(_is_readable, [first]))
         headed.extend(filter(_is_readable, others))
@@ -89,17 +91,14 @@ def _split_prose(text: str) -> tuple[list[str], list[str]]:
 
 
 def plain(text: str) -> str:
-    """Return ``text`` on one line without leading tags and markup.
-
-    The markup is that of Markdown and reStructuredText.
-    """
+    """Return ``text`` on one line, without leading tags and Markdown or reStructuredText markup."""
     unlinked = _LINK.sub(r"\1", _ROLE.sub("", _TAG.sub("", text)))
     unmarked = _MARK.sub("", _INLINE_HEADING.sub(" ", _LABEL.sub("", unlinked)))
     return _SPACE.sub(" ", unmarked).strip()
 
 
 def leans(sentence: str) -> bool:
-    """Whether a sentence's first word refers to the sentence before it."""
+    """Return whether a sentence's first word refers to the sentence before it."""
     return _LEANING.match(sentence) is not None
 
 
@@ -112,16 +111,13 @@ def quote(text: str, limit: int = MAX_QUOTE) -> str:
     line = _LEAD.sub("", _SPACE.sub(" ", _CONTROL.sub("", text[: 8 * limit]))).strip()
     if len(line) > limit:
         line = line[: limit - 1].rsplit(" ", 1)[0].rstrip(" ,;:\u2013—-(") + "…"
-    if _ALIAS_GROUP.search(line) or not _balanced(line):
+    if _ALIAS_GROUP.search(line) or not _is_balanced(line):
         line = line.translate(_DEFUSED)
     return line
 
 
-def _balanced(line: str) -> bool:
-    """Return whether all brackets pair up.
-
-    Then none can pair with the brackets of a citation.
-    """
+def _is_balanced(line: str) -> bool:
+    """Return whether all brackets pair up, so that none can pair with a bracket of a citation."""
     depth = 0
     for mark in _BRACKET.findall(line):
         depth += 1 if mark == "[" else -1
@@ -136,7 +132,7 @@ def without_citations(text: str) -> str:
 
 
 def _is_readable(sentence: str) -> bool:
-    """Return whether text is prose: some words, mostly letters, not a record."""
+    """Return whether a sentence is prose: a few words, mostly letters, and not a record of data."""
     if len(sentence) > MAX_SENTENCE or len(sentence.split()) < MIN_WORDS:
         return False
     letters = sum(map(str.isalpha, sentence)) + sum(map(str.isspace, sentence))

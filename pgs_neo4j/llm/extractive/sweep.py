@@ -14,7 +14,7 @@ from pgs_neo4j.text.words import stem, words
 MAX_FLAGS = 5
 MAX_ABSENCES = 6
 SHOWN_KEYWORDS = 6
-# A word in at most this share of the nodes read is rare among them.
+# A word is rare if at most this share of the nodes contains it.
 RARE = 0.02
 
 
@@ -35,7 +35,9 @@ def domain_state(reading: Reading) -> str:
     """Summarize the nodes: subjects, central nodes, and the question's words."""
     size = len(reading.nodes)
     about = ", ".join(quote(word, 40) for word in reading.keywords[:SHOWN_KEYWORDS])
-    parts = [f"{counted(size, 'node')} {_kinds(reading)}about {about or 'no common subject'}."]
+    parts = [
+        f"{counted(size, 'node')} {_show_labels(reading)}about {about or 'no common subject'}."
+    ]
     central = [f"{name_of(node, 60)} [{node.alias}]" for node in reading.central[:2]]
     if central:
         parts.append(f"Best connected: {' and '.join(central)}.")
@@ -52,7 +54,7 @@ def domain_state(reading: Reading) -> str:
 def flags(
     reading: Reading, neighbors: Sequence[PromptNeighbor], findings: Sequence[Quoted]
 ) -> list[str]:
-    """Flag neighbors whose digest names words of the question or the findings."""
+    """Return flags for neighbors whose digest names words of the question or of the findings."""
     terms = reading.terms
     in_findings = Counter(term for finding in findings for term in finding.stems)
     ranked: list[tuple[int, int, str]] = []
@@ -63,21 +65,22 @@ def flags(
         lead = f"{quote(neighbor.name, 20)}: "
         if asked:
             text = f"{lead}its digest names {terms.shown(asked[:4])}, which the question asks for"
-            text += _contrast(reading, asked, neighbor, findings) + _over(neighbor)
+            text += _describe_contrast(reading, asked, neighbor, findings) + _show_edge_count(
+                neighbor
+            )
             ranked.append((-len(asked), -neighbor.edges, text))
             continue
-        shared = _shared_words(reading, neighbor, in_findings)
+        shared = _find_shared_words(reading, neighbor, in_findings)
         if len(shared) > 1:
             cited = next(f.aliases[0] for f in findings if stem(shared[0]) in f.stems)
-            text = (
-                f"{lead}it shares {_listed(shared)} with findings here [{cited}]{_over(neighbor)}"
-            )
+            text = f"{lead}it shares {_list_words(shared)} with findings here [{cited}]"
+            text += _show_edge_count(neighbor)
             ranked.append((0, -neighbor.edges, text))
     return [text for *_, text in sorted(ranked)[:MAX_FLAGS]]
 
 
 def absences(reading: Reading) -> list[str]:
-    """Return question words, and adjacent pairs, that no node here contains."""
+    """Return the words, and pairs of adjacent words, of the question that no node here contains."""
     terms, size = reading.terms, counted(len(reading.nodes), "node")
     missing = [term for term in terms.stems if not reading.holders(term)]
     lines = [f"“{terms.written[t]}”: no mention in the {size} read here." for t in missing]
@@ -90,28 +93,28 @@ def absences(reading: Reading) -> list[str]:
     return lines[:MAX_ABSENCES]
 
 
-def _contrast(
+def _describe_contrast(
     reading: Reading, asked: Sequence[str], neighbor: PromptNeighbor, findings: Sequence[Quoted]
 ) -> str:
-    """Say which of a flagged neighbor's words this partition has or lacks."""
+    """Return words that describe which of a neighbor's words this partition lacks or rarely has."""
     missing = [term for term in asked if not reading.holders(term)]
     if missing:
         return f" and which is absent here ({reading.terms.shown(missing[:3])})"
     cited = next((f.aliases[0] for f in findings if not f.stems.isdisjoint(asked)), None)
     compare = f"; compare [{cited}]" if cited else ""
-    rare = [word for word in _keywords(neighbor) if _is_rare(reading, word)]
-    return (f", and {_listed(rare)}, rare here" if rare else "") + compare
+    rare = [word for word in _find_keywords(neighbor) if _is_rare(reading, word)]
+    return (f", and {_list_words(rare)}, rare here" if rare else "") + compare
 
 
-def _shared_words(
+def _find_shared_words(
     reading: Reading, neighbor: PromptNeighbor, in_findings: Counter[str]
 ) -> list[str]:
-    """Return the neighbor's keywords that are in findings but not common here."""
-    shared = (word for word in _keywords(neighbor) if in_findings[stem(word)])
+    """Return the neighbor's keywords that findings contain but that are not common here."""
+    shared = (word for word in _find_keywords(neighbor) if in_findings[stem(word)])
     return [word for word in shared if reading.holders(stem(word)) <= 0.1 * len(reading.nodes)]
 
 
-def _keywords(neighbor: PromptNeighbor) -> list[str]:
+def _find_keywords(neighbor: PromptNeighbor) -> list[str]:
     return list(dict.fromkeys(w for text in neighbor.keywords for w in words(text) if len(w) > 3))
 
 
@@ -119,15 +122,15 @@ def _is_rare(reading: Reading, word: str) -> bool:
     return reading.holders(stem(word)) <= RARE * len(reading.nodes)
 
 
-def _listed(terms: Sequence[str]) -> str:
+def _list_words(terms: Sequence[str]) -> str:
     return ", ".join(f"“{quote(word, 40)}”" for word in terms[:3])
 
 
-def _over(neighbor: PromptNeighbor) -> str:
+def _show_edge_count(neighbor: PromptNeighbor) -> str:
     return f" ({counted(neighbor.edges, 'relationship')})." if neighbor.edges else "."
 
 
-def _kinds(reading: Reading) -> str:
+def _show_labels(reading: Reading) -> str:
     labels = Counter(label for node in reading.nodes for label in node.labels)
     if len(labels) < 2:
         return ""

@@ -1,6 +1,6 @@
-"""Writes the synthesis: flags, absences, and convergences of reports, compared by words alone.
+"""Writes the synthesis from flags, absences, and convergences of reports, by comparing words.
 
-Reports become claims with citations first.
+First, the findings of all reports become claims with citations.
 """
 
 from __future__ import annotations
@@ -31,10 +31,11 @@ _SUBJECT = re.compile(r"^[^\s:]{1,100}: ")
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A finding of one partition without aliases; ``cited`` qualifies them.
+    """A finding of one partition, without aliases in its text.
 
-    ``stems`` are the stems of the statement, ``subject`` those of the title before it. ``place``
-    counts the findings of its report from 0.
+    ``cited`` are its citations with the partition, such as [P3:n2]. ``stems`` are the stems of the
+    statement, and ``subject`` the stems of the title before it. ``place`` counts the findings of a
+    report from 0.
     """
 
     partition: int
@@ -51,7 +52,7 @@ class Claim:
 
     @property
     def all_stems(self) -> frozenset[str]:
-        """Stems of title and statement."""
+        """The stems of title and statement."""
         return self.subject | self.stems
 
     def line(self, limit: int) -> str:
@@ -61,7 +62,7 @@ class Claim:
 
 @dataclass(frozen=True, slots=True)
 class Material:
-    """All reports of a run as the synthesis uses them."""
+    """The reports of a run in the form that the synthesis uses."""
 
     terms: Terms
     reports: tuple[PromptReport, ...]
@@ -69,18 +70,18 @@ class Material:
     corpus: Corpus
 
     def of(self, partition: int) -> tuple[Claim, ...]:
-        """Return the claims of one partition, best first as reported."""
+        """Return the claims of one partition in the order of its report, the best first."""
         return tuple(claim for claim in self.claims if claim.partition == partition)
 
 
 def synthesis(prompt: Prompt, bullets: int) -> str:
     """Write the four sections in order, with at most ``bullets`` entries each."""
     material = material_of(prompt)
-    convergences = [f"- {line}" for line in _convergences(material, bullets)]
+    convergences = [f"- {line}" for line in _list_convergences(material, bullets)]
     sections = (
-        ("Thesis", [_thesis(material)]),
-        ("Connections", [f"- {line}" for line in _connections(material, bullets)]),
-        ("Absences", [f"- {line}" for line in _absences(material)[:bullets]]),
+        ("Thesis", [_write_thesis(material)]),
+        ("Connections", [f"- {line}" for line in _list_connections(material, bullets)]),
+        ("Absences", [f"- {line}" for line in _list_absences(material)[:bullets]]),
         ("Convergences", convergences),
     )
     return "\n\n".join(f"## {title}\n" + "\n".join(lines or ["None."]) for title, lines in sections)
@@ -90,7 +91,7 @@ def reduction(prompt: Prompt, bullets: int) -> str:
     """Return the most relevant claims of several reports, a few from each."""
     material = material_of(prompt)
     count = len(material.reports)
-    chosen = _strongest(material, max(1, bullets * count // 4))
+    chosen = _choose_strongest(material, max(1, bullets * count // 4))
     findings = [f"- {claim.line(SHORT_QUOTE)}" for claim in chosen]
     claims, reports = counted(len(material.claims), "finding"), counted(count, "report")
     state = f"{claims} of {reports}, of which the closest follow."
@@ -102,10 +103,10 @@ def reduction(prompt: Prompt, bullets: int) -> str:
 def material_of(prompt: Prompt) -> Material:
     """Return the claims of all reports of ``prompt``, in reading order.
 
-    Findings in doubt are left out, because a quotation of one would carry no mark.
+    Findings in doubt are left out, because their quotations would not show the doubt.
     """
     claims = tuple(
-        _claim(entry.report.partition, place, finding)
+        _make_claim(entry.report.partition, place, finding)
         for entry in prompt.reports
         for place, finding in enumerate(entry.report.findings)
         if not finding.failures
@@ -114,7 +115,7 @@ def material_of(prompt: Prompt) -> Material:
     return Material(terms_of(prompt.question), prompt.reports, claims, corpus)
 
 
-def _claim(partition: int, place: int, finding: Finding) -> Claim:
+def _make_claim(partition: int, place: int, finding: Finding) -> Claim:
     text = without_citations(finding.text)
     subject = _SUBJECT.match(text)
     return Claim(
@@ -123,23 +124,23 @@ def _claim(partition: int, place: int, finding: Finding) -> Claim:
         text=text,
         subject=frozenset(stems(subject.group())) if subject else frozenset(),
         stems=frozenset(stems(_SUBJECT.sub("", text))),
-        cited=_qualified(finding.citations),
+        cited=_qualify_citations(finding.citations),
     )
 
 
-def _qualified(citations: Sequence[Citation]) -> tuple[str, ...]:
+def _qualify_citations(citations: Sequence[Citation]) -> tuple[str, ...]:
     valid = (f"[P{c.partition}:{c.alias}]" for c in citations if c.valid)
     return tuple(dict.fromkeys(valid))
 
 
-def _thesis(material: Material) -> str:
-    """Return the three claims that best cover the question.
+def _write_thesis(material: Material) -> str:
+    """Return a thesis of the three claims that best cover the question.
 
-    Different partitions are preferred.
+    Claims of different partitions are preferred.
     """
     count = len(material.reports)
     partitions = counted(count, "partition")
-    chosen = _strongest(material, 3)
+    chosen = _choose_strongest(material, 3)
     if not chosen:
         asked = material.terms.shown(material.terms.stems[:6]) or "the question"
         if count == 1:
@@ -154,7 +155,7 @@ def _thesis(material: Material) -> str:
     return text
 
 
-def _strongest(material: Material, limit: int) -> list[Claim]:
+def _choose_strongest(material: Material, limit: int) -> list[Claim]:
     terms = material.terms.stems
 
     def strength(claim: Claim) -> float:
@@ -184,8 +185,8 @@ def _strongest(material: Material, limit: int) -> list[Claim]:
     return chosen
 
 
-def _connections(material: Material, limit: int) -> list[str]:
-    """Return every flag with its target; confirmed first, each pair once."""
+def _list_connections(material: Material, limit: int) -> list[str]:
+    """Return a line for each flagged pair of partitions, the confirmed pairs first."""
     reports = {entry.report.partition: entry.report for entry in material.reports}
     met: dict[frozenset[int], str] = {}
     open_ends: dict[frozenset[int], str] = {}
@@ -195,25 +196,25 @@ def _connections(material: Material, limit: int) -> list[str]:
             pair = frozenset((source, flag.target or source))
             if len(pair) < 2 or pair in met or flag.text != unmark(flag.text):
                 continue
-            ends = _ends(material, source, flag, uses)
+            ends = _find_ends(material, source, flag, uses)
             if ends is None:
-                open_ends.setdefault(pair, _open(source, flag, reports))
+                open_ends.setdefault(pair, _describe_open_flag(source, flag, reports))
                 continue
             uses.update(ends[:2])
-            met[pair] = _meeting(*ends)
+            met[pair] = _describe_meeting(*ends)
     left = [text for pair, text in open_ends.items() if pair not in met]
     return [*met.values(), *left][:limit]
 
 
-def _ends(
+def _find_ends(
     material: Material, source: int, flag: Flag, uses: Counter[Claim]
 ) -> tuple[Claim, Claim, tuple[str, ...]] | None:
-    """Return the best claims at both ends of a flag.
+    """Return the best claims at both ends of a flag, and the stems in which they meet.
 
-    Their shared stems are also returned. Claims that were used before count less, so the list has
-    fewer repetitions.
+    Returns None if no claims share a word that the flag names. Claims that were used before count
+    less, so the list has fewer repetitions.
     """
-    named = frozenset(stem(word) for word in _named(flag))
+    named = frozenset(stem(word) for word in _find_named_words(flag))
     best: tuple[float, Claim, Claim, tuple[str, ...]] | None = None
     for here in material.of(source):
         for there in material.of(flag.target or 0):
@@ -224,35 +225,37 @@ def _ends(
             weight += sum(material.corpus.idf(term) for term in shared)
             weight /= 1 + uses[here] + uses[there]
             if best is None or weight > best[0] + 1e-9:
-                best = (weight, here, there, _meeting_point(material, here, there, shared))
+                best = (weight, here, there, _find_meeting_point(material, here, there, shared))
     return best[1:] if best else None
 
 
-def _meeting_point(
+def _find_meeting_point(
     material: Material, here: Claim, there: Claim, shared: frozenset[str]
 ) -> tuple[str, ...]:
-    """Return the rarest phrase in both claims, else the rarest ``shared`` stem."""
+    """Return the rarest phrase that both claims contain, or else the rarest ``shared`` stem."""
     common = [frozenset(map(stemmed, phrases(claim.statement))) for claim in (here, there)]
     candidates = [pair for pair in common[0] & common[1] if pair[0] != pair[1]]
     order = candidates or [(term,) for term in shared]
     return min(order, key=lambda terms: (-sum(map(material.corpus.idf, terms)), terms))
 
 
-def _meeting(here: Claim, there: Claim, terms: Sequence[str]) -> str:
+def _describe_meeting(here: Claim, there: Claim, terms: Sequence[str]) -> str:
     return (
         f"P{here.partition} and P{there.partition} meet in “{written(here, terms)}”: "
         f"{here.line(SHORT_QUOTE)} — {there.line(SHORT_QUOTE)}"
     )
 
 
-def _open(source: int, flag: Flag, reports: dict[int, Report]) -> str:
-    """Return a flag without a matching target so far, and the reason."""
-    named = ", ".join(f"“{quote(word, 40)}”" for word in _named(flag)[:3]) or "a connection"
+def _describe_open_flag(source: int, flag: Flag, reports: dict[int, Report]) -> str:
+    """Return a line about a flag that no finding of its target confirms, with the reason."""
+    named = (
+        ", ".join(f"“{quote(word, 40)}”" for word in _find_named_words(flag)[:3]) or "a connection"
+    )
     target = reports.get(flag.target or 0)
     if target is None:
         return f"P{source} points to P{flag.target} for {named}; P{flag.target} was not read."
-    denied = {stem(w) for absence in target.absences for w in _terms_in(absence.text)}
-    if any(stem(word) in denied for word in _named(flag)):
+    denied = {stem(w) for absence in target.absences for w in _find_terms(absence.text)}
+    if any(stem(word) in denied for word in _find_named_words(flag)):
         return (
             f"P{source} points to P{flag.target} for {named}, but P{flag.target} reports it as "
             "absent: a place to look further."
@@ -260,18 +263,18 @@ def _open(source: int, flag: Flag, reports: dict[int, Report]) -> str:
     return f"P{source} points to P{flag.target} for {named}; no finding there confirms it."
 
 
-def _named(flag: Flag) -> list[str]:
-    """Return the quoted words of a flag, else all its content words."""
+def _find_named_words(flag: Flag) -> list[str]:
+    """Return the quoted words of a flag, or else all its content words."""
     text = without_citations(flag.text)
-    return list(dict.fromkeys(_terms_in(text)))
+    return list(dict.fromkeys(_find_terms(text)))
 
 
-def _terms_in(text: str) -> list[str]:
+def _find_terms(text: str) -> list[str]:
     return [word for part in _QUOTED.findall(text) for word in words(part)] or words(text)
 
 
-def _absences(material: Material) -> list[str]:
-    """List reported absences by frequency, with partitions that contain them."""
+def _list_absences(material: Material) -> list[str]:
+    """Return lines about reported absences by frequency, with findings that contradict them."""
     total = len(material.reports)
     reporters: dict[str, list[int]] = {}
     for entry in material.reports:
@@ -283,10 +286,10 @@ def _absences(material: Material) -> list[str]:
                 partitions.append(entry.report.partition)
     lines: list[tuple[bool, int, str]] = []
     for key, partitions in reporters.items():
-        holders = _holders(material, key)
+        holders = _cite_holders(material, key)
         count = len(partitions)
-        # What a finding holds after all, and a pair of words that few partitions hold only
-        # apart, are no gaps of the graph.
+        # If few partitions report an absence, it is no gap of the graph when a finding holds the
+        # word after all, or when the two words of a pair merely do not occur together.
         if 2 * count < total and (holders or len(words(key)) == 2):
             continue
         where = f"; but see {' '.join(holders)}" if holders else ""
@@ -297,11 +300,8 @@ def _absences(material: Material) -> list[str]:
     return [text for *_, text in sorted(lines, key=lambda line: line[:2])[:MAX_ABSENCES]]
 
 
-def _holders(material: Material, key: str) -> list[str]:
-    """Return citations of up to two findings that contain all of ``key``.
-
-    All words of ``key`` are required.
-    """
+def _cite_holders(material: Material, key: str) -> list[str]:
+    """Return citations of up to two findings that contain all words of ``key``."""
     needed = frozenset(stems(key))
     citations = (
         c.cited[0] for c in material.claims if c.cited and needed and needed <= c.all_stems
@@ -309,8 +309,8 @@ def _holders(material: Material, key: str) -> list[str]:
     return list(dict.fromkeys(citations))[:2]
 
 
-def _convergences(material: Material, limit: int) -> list[str]:
-    """Pair claims of partitions that say the same or share rare words."""
+def _list_convergences(material: Material, limit: int) -> list[str]:
+    """Return lines about claims of different partitions that agree or share rare words."""
     agreements: list[str] = []
     used: set[int] = set()
     for one, other in combinations(range(len(material.claims)), 2):
@@ -323,11 +323,11 @@ def _convergences(material: Material, limit: int) -> list[str]:
                 f"P{here.partition} and P{there.partition} say much the same: "
                 f"{here.line(SHORT_QUOTE)} — {there.line(SHORT_QUOTE)}"
             )
-    return [*agreements[:limit], *_shared_terms(material, max(0, limit - len(agreements)))]
+    return [*agreements[:limit], *_list_shared_terms(material, max(0, limit - len(agreements)))]
 
 
-def _shared_terms(material: Material, limit: int) -> list[str]:
-    """Return phrases in findings of several partitions, but not in the question."""
+def _list_shared_terms(material: Material, limit: int) -> list[str]:
+    """Return lines about phrases in findings of several partitions that the question lacks."""
     spread: dict[tuple[str, str], dict[int, Claim]] = {}
     for claim in material.claims:
         for one, other in phrases(claim.statement):
@@ -354,7 +354,7 @@ def _shared_terms(material: Material, limit: int) -> list[str]:
 
 
 def written(claim: Claim, terms: Sequence[str]) -> str:
-    """Return the claim's words with stems in ``terms``, adjacent ones joined."""
+    """Return the words of a claim whose stems are ``terms``, as a phrase if they are adjacent."""
     sought = tuple(terms)
     for pair in phrases(claim.statement):
         if stemmed(pair) == sought:
