@@ -1,4 +1,4 @@
-"""Settings and knobs: each declared once, with its sources and bounds."""
+"""Declares each setting and knob once, with its sources and bounds."""
 
 from __future__ import annotations
 

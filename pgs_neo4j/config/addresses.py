@@ -1,4 +1,4 @@
-"""What an address says: its host, and whether it is this machine."""
+"""Parses addresses: their host, their secret parts, and whether they lead to this machine."""
 
 from __future__ import annotations
 
@@ -8,17 +8,15 @@ from urllib.parse import SplitResult, urlsplit
 
 MASK = "***"
 OPENAI_URL = "https://api.openai.com/v1"
-_CREDENTIALS = re.compile(r"^(\w[\w+.-]*://)?.*@", re.DOTALL)  # to the last @: passwords hold some
+# The credentials end at the last @, because a password may hold one.
+_CREDENTIALS = re.compile(r"^(\w[\w+.-]*://)?.*@", re.DOTALL)
 _QUERY = re.compile(r"(?<=[?#]).+", re.DOTALL)
 _HOST = re.compile(r"[a-z0-9._-]+|[0-9a-f:.]+(%[a-z0-9]+)?")
 _PORTS = {"http": 80, "https": 443}
 
 
 def masked_address(address: str) -> str:
-    """Mask the parts of an address that may be secret.
-
-    These are the credentials and the query.
-    """
+    """Mask the parts of an address that may be secret: the credentials and the query."""
     return _QUERY.sub(MASK, _CREDENTIALS.sub(rf"\1{MASK}@", address))
 
 
@@ -34,14 +32,14 @@ def secret_parts(address: str) -> tuple[str, ...]:
 
 
 def host_in(address: str) -> str:
-    """Return the host for messages; ``an address that cannot be read`` without one."""
-    parts = _split(address)
+    """Return the host of an address for messages, or words for an unreadable address."""
+    parts = _split_address(address)
     return (parts.hostname if parts else None) or "an address that cannot be read"
 
 
 def is_loopback(address: str) -> bool:
     """Return whether an address leads to this machine and cannot leave it."""
-    parts = _split(address)
+    parts = _split_address(address)
     host = parts.hostname if parts else None
     if host == "localhost":
         return True
@@ -52,14 +50,14 @@ def is_loopback(address: str) -> bool:
 
 
 def is_plain(address: str) -> bool:
-    """Return whether anyone on the way can read what is sent to an address."""
+    """Return whether data to an address crosses a network without encryption."""
     scheme = address.partition("://")[0].lower()
     return scheme in ("http", "bolt", "neo4j") and not is_loopback(address)
 
 
 def is_openai(address: str) -> bool:
     """Return whether an address is OpenAI's own, in any region."""
-    parts = _split(address)
+    parts = _split_address(address)
     host = parts.hostname if parts and parts.scheme == "https" else None
     own = f"{host}".endswith(".api.openai.com") or host == "api.openai.com"
     return own and parts is not None and parts.port in (None, 443)
@@ -67,18 +65,18 @@ def is_openai(address: str) -> bool:
 
 def is_same_server(one: str, other: str) -> bool:
     """Return whether two URLs name the same scheme, host, and port."""
-    places = [_place(address) for address in (one, other)]
+    places = [_find_place(address) for address in (one, other)]
     return places[0] is not None and places[0] == places[1]
 
 
-def _place(address: str) -> tuple[str, str, int | None] | None:
-    parts = _split(address)
+def _find_place(address: str) -> tuple[str, str, int | None] | None:
+    parts = _split_address(address)
     if parts is None or not parts.hostname:
         return None
     return parts.scheme, parts.hostname, parts.port or _PORTS.get(parts.scheme)
 
 
-def _split(address: str) -> SplitResult | None:
+def _split_address(address: str) -> SplitResult | None:
     """Return the parts of an address; None if programs may disagree about its host."""
     try:
         parts = urlsplit(address)

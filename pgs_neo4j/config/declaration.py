@@ -1,8 +1,8 @@
-"""How a setting is declared: its details beyond type, default, and bounds, and its written type.
+"""Declares the details of settings beyond type, default, and bounds, and checks written types.
 
-A value in ``pgs.toml`` is written in the type of its key. TOML and JSON have numbers and switches
-of their own. The text "5" where a number belongs, or true, is a slip, and taken for 5 or 1 it would
-become a limit. A variable of the environment is always text, so it is converted.
+A value in ``pgs.toml`` must have the type of its key, because TOML and JSON have numbers and
+switches. The text "5" or a true in place of a number is a mistake, and converting it to 5 or 1
+would turn it into a limit. A variable of the environment is always text, so it is converted.
 """
 
 from __future__ import annotations
@@ -34,26 +34,26 @@ Topic = Literal[
     "serving",
 ]
 
-# Optional numbers and efforts may be set to "none", which also lifts a default. A setting whose
-# description says "unset" instead would take "none" for a value of its own.
+# Optional numbers and efforts accept "none", which also removes a default. If the description of a
+# setting says "unset" instead, "none" would be an ordinary value of it.
 NoneAllowed = BeforeValidator(lambda value: None if value == "none" else value)
 
 TABLE = ConfigDict(
     frozen=True, extra="forbid", hide_input_in_errors=True, populate_by_name=True, strict=True
 )
-"""How every table checks its keys."""
+"""The rules by which every table checks its keys."""
 LIST = Field(strict=False)
-"""For a tuple in a table, which is written as a list. The rule still holds for its items."""
+"""Lets a table write a tuple as a list. Its items are still checked strictly."""
 
 
 @dataclass(frozen=True, slots=True)
 class About:
-    """Where a setting belongs, and how the command line offers it.
+    """The topic of a setting, and its option on the command line.
 
-    ``flag`` is the option, ``--name-of-the-setting`` when empty; the option of a switch inverts the
-    default. ``help`` replaces the description on the command line. ``shapes`` marks a knob that
-    influences the content of an answer: with another value, the same question is a different
-    request.
+    ``flag`` is the name of the option, by default ``--name-of-the-setting``. The option of a switch
+    inverts its default. ``help`` replaces the description on the command line. ``shapes`` marks a
+    knob that influences the content of an answer, so the same question with another value is a
+    different request.
     """
 
     topic: Topic
@@ -65,7 +65,7 @@ class About:
 
 @dataclass(frozen=True, slots=True)
 class Declaration:
-    """One declared setting; the source of options, types, and documentation."""
+    """One declared setting, from which options, types, and documentation are made."""
 
     name: str
     field: FieldInfo
@@ -78,27 +78,27 @@ class Declaration:
 
     @property
     def description(self) -> str:
-        """One sentence without its capital and period."""
+        """The description: one sentence without its capital and period."""
         return self.field.description or ""
 
     @property
     def nullable(self) -> bool:
-        """Whether ``none`` is a value."""
+        """Whether the setting accepts ``none``."""
         return NoneAllowed in self.field.metadata
 
     @property
     def is_limit(self) -> bool:
-        """Whether it bounds what a run may use."""
+        """Whether the setting limits the spending or time of a run."""
         return self.about.topic == "limits"
 
     @property
     def types(self) -> tuple[object, ...]:
-        """The types of its values, except None: classes, or one Literal."""
+        """The types of the setting's values, except None: classes, or one Literal."""
         return types_of(self.field)
 
     @property
     def bounds(self) -> tuple[tuple[str, float], ...]:
-        """Its bounds, as ``bounds_of`` returns them."""
+        """The bounds of the setting, in the form of ``bounds_of``."""
         return bounds_of(self.field)
 
 
@@ -121,26 +121,26 @@ def bounds_of(field: FieldInfo) -> tuple[tuple[str, float], ...]:
 
 def types_of(field: FieldInfo) -> tuple[object, ...]:
     """Return the types of a field's values, except None: classes, or one Literal."""
-    return tuple(kind for kind in _members(field.annotation) if kind is not type(None))
+    return tuple(kind for kind in _list_members(field.annotation) if kind is not type(None))
 
 
-def _members(annotation: object) -> tuple[object, ...]:
+def _list_members(annotation: object) -> tuple[object, ...]:
     if get_origin(annotation) in (Union, UnionType):
         return get_args(annotation)
     return (annotation,)
 
 
 class Mistyped:
-    """Stands for a value of another type, so that pydantic refuses it in its usual words.
+    """Replaces a value of a wrong type, so that pydantic refuses it with its usual error.
 
-    A stronger source may override the value, so the source of the file refuses nothing itself.
+    The file's source does not refuse the value itself, because a stronger source may override it.
     """
 
 
 def as_written(settings: type[BaseModel], values: Mapping[str, object]) -> dict[str, object]:
-    """Return the values of a file, with Mistyped for those that are not in their key's type.
+    """Replace each value of a file by Mistyped if it does not have the type of its key.
 
-    Tables keep the rule themselves.
+    Values in tables stay, because each table checks its own keys.
     """
     return {
         name: Mistyped() if _is_mistyped(settings, name, value) else value
@@ -149,24 +149,25 @@ def as_written(settings: type[BaseModel], values: Mapping[str, object]) -> dict[
 
 
 def _is_mistyped(settings: type[BaseModel], name: str, value: object) -> bool:
-    """Return whether a value would be converted, or is refused for its type alone.
+    """Return whether a value does not have the type of its setting.
 
-    One that has the right type stays, since the error of its bounds says more.
+    Strict and lenient validation differ for such a value. A value of the right type that is out of
+    bounds is not mistyped, because pydantic's error about its bounds says more.
     """
     if name not in settings.model_fields or isinstance(value, dict | list):
         return False
-    type_ = _type(settings, name)
-    return _complaints(type_, value, strict=True) != _complaints(type_, value, strict=False)
+    type_ = _adapt_type(settings, name)
+    return _list_errors(type_, value, strict=True) != _list_errors(type_, value, strict=False)
 
 
 @cache
-def _type(settings: type[BaseModel], name: str) -> TypeAdapter[Any]:
+def _adapt_type(settings: type[BaseModel], name: str) -> TypeAdapter[Any]:
     field = settings.model_fields[name]
     kind: Any = Annotated[field.annotation, *field.metadata]
     return TypeAdapter(kind)
 
 
-def _complaints(type_: TypeAdapter[Any], value: object, *, strict: bool) -> list[str]:
+def _list_errors(type_: TypeAdapter[Any], value: object, *, strict: bool) -> list[str]:
     try:
         type_.validate_python(value, strict=strict)
     except ValidationError as error:

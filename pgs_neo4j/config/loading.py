@@ -1,10 +1,10 @@
 """Loads settings, overrides knobs for a call, and stores them.
 
-Precedence: default < ``pgs.toml`` < environment < per call. ``pgs.toml`` is the file that
-``PGS_CONFIG`` names, else the one in the working directory, else the one in the user's
-configuration directory. Its keys are the names of the settings; the environment variables
-are the same names in capitals after ``PGS_``. ``OPENAI_BASE_URL`` and ``OPENAI_API_KEY``
-apply where pgs has no value of its own.
+The precedence is default < ``pgs.toml`` < environment < call. ``pgs.toml`` is the file that
+``PGS_CONFIG`` names, or else the file in the working directory, or else the file in the user's
+configuration directory. Its keys are the names of the settings. The environment variables are the
+same names in capitals after ``PGS_``. ``OPENAI_BASE_URL`` and ``OPENAI_API_KEY`` apply if the
+settings have no value of their own.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from pgs_neo4j.config.settings import Settings
 from pgs_neo4j.errors import ConfigError
 from pgs_neo4j.text.invalid_values import describe_any
 
-_FIELD = re.compile(r'field "(\w+)"')  # of a message of pydantic-settings
+_FIELD = re.compile(r'field "(\w+)"')  # in a message of pydantic-settings
 Origin = Literal["default", "file", "environment", "call"]
 ORIGINS: dict[Source, Origin] = {
     "default": "default",
@@ -49,10 +49,10 @@ ORIGINS: dict[Source, Origin] = {
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """Settings and knobs in force, and where each value comes from.
+    """The settings and knobs in force, and the source of each value.
 
-    ``origins`` are the kinds of source, ``provenance`` has the exact ones. ``standing`` are the
-    knobs that the file and the environment set, whatever the call passes.
+    ``origins`` are the kinds of the sources, and ``provenance`` has the exact sources. ``standing``
+    are the knobs as the file and the environment set them, even if the call overrides them.
     """
 
     settings: Settings
@@ -65,17 +65,17 @@ class Loaded:
 def load(overrides: Mapping[str, object] | None = None, arguments: Collection[str] = ()) -> Loaded:
     """Collect settings from all sources; ``overrides`` of None are ignored.
 
-    ``arguments`` are the other names that the call takes, of which one may be misspelled. Raises
-    ConfigError that names the setting when one is unknown or out of range.
+    ``arguments`` are the other names that the call accepts, for suggestions after a misspelling.
+    Raises ConfigError, naming the setting, if a setting is unknown or out of range.
     """
-    values = _without_none(overrides or {})
+    values = _drop_none(overrides or {})
     for name in values:
         check_name(name, "the call", arguments)
     _check_limits(os.environ)
     with one_reading() as inputs:
-        settings = _build(Settings, _only(Settings, values))
-        knobs = _build(PGSConfig, _only(PGSConfig, values))
-        standing = _standing(knobs, values)
+        settings = _build(Settings, _select_fields(Settings, values))
+        knobs = _build(PGSConfig, _select_fields(PGSConfig, values))
+        standing = _find_standing(knobs, values)
     names = (*Settings.model_fields, *PGSConfig.model_fields, *SEARCH_KEYS)
     provenance = inputs.trace(names, values)
     origins = {name: ORIGINS[source] for name, source in provenance.sources.items()}
@@ -85,7 +85,7 @@ def load(overrides: Mapping[str, object] | None = None, arguments: Collection[st
 def _check_limits(variables: Mapping[str, str]) -> None:
     """Raise ConfigError if the variable of a limit is empty.
 
-    A script that failed to find the limit would set it so, and pay without any.
+    A script that failed to find the limit would set an empty one, and then pay without a limit.
     """
     limits = {f"PGS_{one.name.upper()}" for one in declarations(PGSConfig) if one.is_limit}
     for name, value in variables.items():
@@ -95,12 +95,12 @@ def _check_limits(variables: Mapping[str, str]) -> None:
             )
 
 
-def _standing(knobs: PGSConfig, values: Mapping[str, object]) -> dict[str, Any]:
-    """Return the knobs that the file and the environment set, without those of the call.
+def _find_standing(knobs: PGSConfig, values: Mapping[str, object]) -> dict[str, Any]:
+    """Return the knobs as the file and the environment set them, without the call's values.
 
-    A configured value that only the call keeps from being refused is left out.
+    If the configured values are invalid without the call, knobs that the call sets are left out.
     """
-    overridden = _only(PGSConfig, dict(values))
+    overridden = _select_fields(PGSConfig, dict(values))
     try:
         alone = _build(PGSConfig, {}) if overridden else knobs
     except ConfigError:
@@ -112,11 +112,11 @@ def _standing(knobs: PGSConfig, values: Mapping[str, object]) -> dict[str, Any]:
 def with_overrides(
     config: PGSConfig, overrides: Mapping[str, object], arguments: Collection[str] = ()
 ) -> PGSConfig:
-    """Return the same knobs with ``overrides`` other than None. Raises ConfigError.
+    """Return the same knobs with all ``overrides`` that are not None. Raises ConfigError.
 
-    ``arguments`` are the other names that the call takes, of which one may be misspelled.
+    ``arguments`` are the other names that the call accepts, for suggestions after a misspelling.
     """
-    values = _without_none(overrides)
+    values = _drop_none(overrides)
     for name in values:
         if name not in PGSConfig.model_fields:
             raise unknown_name(name, "the call", [*PGSConfig.model_fields, *arguments])
@@ -124,18 +124,18 @@ def with_overrides(
 
 
 def stored(config: PGSConfig) -> str:
-    """Return the knobs as JSON, including the names that were set."""
+    """Return the knobs as JSON, with the names of the knobs that were set."""
     form = {"values": config.model_dump(mode="json"), "set": sorted(config.model_fields_set)}
     return json.dumps(form)
 
 
 def restored(text: object, overrides: Mapping[str, object]) -> PGSConfig:
-    """Return stored knobs with ``overrides`` other than None.
+    """Return stored knobs with all ``overrides`` that are not None.
 
-    Raises ConfigError, also if another program has changed them.
+    Raises ConfigError, also if another program has changed the stored knobs.
     """
     form = _stored_form(text)
-    values = _without_none(overrides)
+    values = _drop_none(overrides)
     config = _build(PGSConfig, form["values"] | values)
     fields = set(form["set"]) | values.keys()
     return PGSConfig.model_construct(_fields_set=fields, **dict(config))
@@ -145,29 +145,32 @@ Limit = TypeVar("Limit", int, float)
 
 
 def lower_limit(text: object, name: str, most: Limit | None) -> Limit | None:
-    """Return a limit, or that of stored knobs if it is lower; None if neither exists."""
+    """Return the lower of ``most`` and the limit in stored knobs; None if neither exists.
+
+    Raises ConfigError if another program has changed the stored knobs.
+    """
     own: Any = _stored_form(text)["values"].get(name)
     if isinstance(own, bool) or not isinstance(own, int | float | None):
-        raise _changed()
+        raise _changed_error()
     limits = [limit for limit in (most, cast("Limit | None", own)) if limit is not None]
     return min(limits, default=None)
 
 
 def _stored_form(text: object) -> dict[str, Any]:
-    """Return stored knobs, and which of them were set. Raises ConfigError for another form."""
+    """Parse stored knobs into ``values`` and ``set``. Raises ConfigError for any other form."""
     try:
         form: Any = json.loads(text) if isinstance(text, str) else None
     except (ValueError, RecursionError):
         form = None
     whole = isinstance(form, dict) and isinstance(form.get("values"), dict)
     if form is None or not whole or not isinstance(form.get("set"), list):
-        raise _changed()
+        raise _changed_error()
     if not all(isinstance(name, str) for name in form["set"]):
-        raise _changed()
+        raise _changed_error()
     return {"values": form["values"], "set": form["set"]}
 
 
-def _changed() -> ConfigError:
+def _changed_error() -> ConfigError:
     return ConfigError(
         "the settings of the run were changed by another program, and cannot be read; ask the "
         "question again instead of resuming the run"
@@ -182,22 +185,22 @@ def _build(cls: type[Built], values: dict[str, Any]) -> Built:
         return cls(**values)
     except ValidationError as error:
         details = [dict(detail) for detail in error.errors()]
-        raise ConfigError("; ".join(_sentences(cls, details))) from None
+        raise ConfigError("; ".join(_describe_errors(cls, details))) from None
     except SettingsError as error:
-        raise ConfigError(_unreadable(error)) from None
+        raise ConfigError(_explain_unreadable(error)) from None
 
 
-def _unreadable(error: SettingsError) -> str:
-    """Return the message for a variable whose value is a table or a list, and no JSON."""
+def _explain_unreadable(error: SettingsError) -> str:
+    """Return the message for a variable that must hold a table or list as JSON but does not."""
     found = _FIELD.search(str(error))
     which = f"PGS_{found[1].upper()}" if found else "a variable of the environment"
     return f"{which} is not JSON; write its table as JSON, or put it into pgs.toml"
 
 
-def _sentences(cls: type[Sourced], details: Sequence[dict[str, Any]]) -> Iterator[str]:
-    """Yield a sentence for each setting that is out of range.
+def _describe_errors(cls: type[Sourced], details: Sequence[dict[str, Any]]) -> Iterator[str]:
+    """Yield a sentence for each invalid setting.
 
-    A setting that takes one of several kinds of names has an error for each kind; they are one.
+    A setting of several possible types has one error for each type, and they become one sentence.
     """
     by_name: dict[str, list[dict[str, Any]]] = {}
     for detail in details:
@@ -209,9 +212,9 @@ def _sentences(cls: type[Sourced], details: Sequence[dict[str, Any]]) -> Iterato
         yield describe_any(f"{name} (PGS_{name.upper()})", own, none_allowed=nullable)
 
 
-def _without_none(values: Mapping[str, object]) -> dict[str, Any]:
+def _drop_none(values: Mapping[str, object]) -> dict[str, Any]:
     return {name: value for name, value in values.items() if value is not None}
 
 
-def _only(cls: type[Sourced], values: Mapping[str, object]) -> dict[str, Any]:
+def _select_fields(cls: type[Sourced], values: Mapping[str, object]) -> dict[str, Any]:
     return {name: value for name, value in values.items() if name in cls.model_fields}

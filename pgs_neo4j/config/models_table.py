@@ -1,4 +1,4 @@
-"""One ``[models.NAME]`` table of ``pgs.toml``: where a model is, its prices, and its context."""
+"""Parses a ``[models.NAME]`` table of ``pgs.toml``: a model's endpoint, prices, and context."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ RESERVED = frozenset(
         *("max_completion_tokens", "temperature", "truncate", "shift", "n"),
     )
 )
-"""Properties that ``extra_body`` may not have, since what is counted and checked rests on them."""
-# Prices that rest on others, which they replace for some tokens.
+"""Properties that ``extra_body`` may not set, because counts and checks depend on them."""
+# Special prices, each with the base price that it replaces for some tokens.
 _BASES = {
     "cached_input_price": "input_price",
     "cache_write_price": "input_price",
@@ -49,9 +49,10 @@ Price = Annotated[float | None, Field(ge=0.0, allow_inf_nan=False)]
 
 @dataclass(frozen=True, slots=True)
 class _Rates:
-    """Prices of a million tokens, by what becomes of them.
+    """The prices of a million tokens.
 
-    Input is ``plain``, ``cached`` if the provider had it in its prompt cache, or ``stored`` there.
+    Input is ``cached`` if the provider's prompt cache held it, ``stored`` if the provider writes it
+    to the cache, and else ``plain``.
     """
 
     plain: float
@@ -202,15 +203,15 @@ class ModelEntry(BaseModel):
         stored: float = 0,
         calls: int = 1,
     ) -> float | None:
-        """Return the cost of calls of equal size; None when a price is unknown.
+        """Return the cost of calls of equal size; None if a price is unknown.
 
         ``cached`` input tokens came from the provider's prompt cache, and ``stored`` ones were
         written to it. Together they count for at most all input.
         """
-        short = self._short()
+        short = self._short_rates()
         if short is None:
             return None
-        rates = self._long(short) if self._is_long(input_tokens / max(calls, 1)) else short
+        rates = self._long_rates(short) if self._is_long(input_tokens / max(calls, 1)) else short
         cached = min(max(cached, 0), input_tokens)
         stored = min(max(stored, 0), input_tokens - cached)
         plain = input_tokens - cached - stored
@@ -220,11 +221,13 @@ class ModelEntry(BaseModel):
     def dearest(
         self, input_tokens: float, output_tokens: float, longest: float | None = None
     ) -> float | None:
-        """Return the most that these tokens can cost; None when a price is unknown.
+        """Return the most that these tokens can cost; None if a price is unknown.
 
-        ``longest`` is the length of the longest prompt; unset: they are those of one.
+        ``longest`` is the length of the longest prompt, by default all input tokens.
         """
-        rates = self._possible(long=self._is_long(input_tokens if longest is None else longest))
+        rates = self._possible_rates(
+            long=self._is_long(input_tokens if longest is None else longest)
+        )
         if not rates:
             return None
         read, written = max(one.dearest for one in rates), max(one.output for one in rates)
@@ -233,8 +236,8 @@ class ModelEntry(BaseModel):
     def cheapest(
         self, input_tokens: float, output_tokens: float, *, may_be_cached: bool = True
     ) -> float | None:
-        """Return the least that these tokens can cost; None when a price is unknown."""
-        rates = self._possible(long=self.long_prompt_tokens is not None)
+        """Return the least that these tokens can cost; None if a price is unknown."""
+        rates = self._possible_rates(long=self.long_prompt_tokens is not None)
         if not rates:
             return None
         read = min(one.cheapest if may_be_cached else one.plain for one in rates)
@@ -242,21 +245,21 @@ class ModelEntry(BaseModel):
         return (input_tokens * read + output_tokens * written) / MILLION
 
     def affordable_tokens(self, money: float) -> float | None:
-        """Return how many tokens a call may have in all, so that it costs at most ``money``.
+        """Return the most tokens of a call that surely costs at most ``money``.
 
-        None if it may have any number, or a price is unknown.
+        Returns None if there is no limit, or if a price is unknown.
         """
-        prices = [max(one.dearest, one.output) for one in self._possible(long=True)]
+        prices = [max(one.dearest, one.output) for one in self._possible_rates(long=True)]
         if not any(prices):
             return None
         limit, dearest = self.long_prompt_tokens, money * MILLION / max(prices)
         if limit is None:
             return dearest
-        # Up to the limit, there can be no long prompt.
+        # A call of at most ``limit`` tokens has no long prompt, so the short prices apply.
         within = money * MILLION / prices[0] if prices[0] else limit
         return max(dearest, min(within, limit))
 
-    def _short(self) -> _Rates | None:
+    def _short_rates(self) -> _Rates | None:
         plain, output = self.input_price, self.output_price
         if plain is None or output is None:
             return None
@@ -268,7 +271,7 @@ class ModelEntry(BaseModel):
             output,
         )
 
-    def _long(self, short: _Rates) -> _Rates:
+    def _long_rates(self, short: _Rates) -> _Rates:
         plain = short.plain if self.long_input_price is None else self.long_input_price
         output = short.output if self.long_output_price is None else self.long_output_price
         if not short.plain:
@@ -276,29 +279,29 @@ class ModelEntry(BaseModel):
         rise = plain / short.plain
         return _Rates(plain, rise * short.cached, rise * short.stored, output)
 
-    def _possible(self, *, long: bool) -> list[_Rates]:
-        """Return the rates that calls can have; empty when a price is unknown."""
-        short = self._short()
+    def _possible_rates(self, *, long: bool) -> list[_Rates]:
+        """Return the rates that may apply to calls; empty if a price is unknown."""
+        short = self._short_rates()
         if short is None:
             return []
-        return [short, self._long(short)] if long else [short]
+        return [short, self._long_rates(short)] if long else [short]
 
     def _is_long(self, prompt_tokens: float) -> bool:
         return self.long_prompt_tokens is not None and prompt_tokens > self.long_prompt_tokens
 
 
 def entries(values: object) -> dict[str, ModelEntry]:
-    """Return the entries by model name. Raises ConfigError naming the model."""
+    """Return the entries by model name. Raises ConfigError, naming the model."""
     if not isinstance(values, Mapping):
         raise ConfigError("models is not a table; write each model under [models.NAME]")
-    return {str(name): _entry(str(name), value) for name, value in values.items()}
+    return {str(name): _parse_entry(str(name), value) for name, value in values.items()}
 
 
-# The type of a settings field. The error names the entry; pydantic's would not.
+# This is the type of a settings field. Its errors name the entry, unlike pydantic's errors.
 Models = Annotated[dict[str, ModelEntry], BeforeValidator(entries)]
 
 
-def _entry(name: str, value: Any) -> ModelEntry:
+def _parse_entry(name: str, value: Any) -> ModelEntry:
     if isinstance(value, ModelEntry):
         return value
     if not isinstance(value, Mapping):

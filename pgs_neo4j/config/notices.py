@@ -1,4 +1,4 @@
-"""What a user should know about the sources of the settings before anything is sent."""
+"""Warns users about the sources of their settings before any text or key is sent."""
 
 from __future__ import annotations
 
@@ -27,25 +27,25 @@ OTHER_VARIABLES = (
     "LOCAL_PAGE_CACHE_MB",
     "LOCAL_RELEASE",
 )
-"""Variables that are read but are not settings, without PGS_."""
-# Kubernetes sets such variables for a service called pgs.
+"""Variables that are read but are not settings, without their prefix PGS_."""
+# Kubernetes sets variables of this form for a service called pgs.
 _SERVICE = re.compile(r"_SERVICE_(HOST|PORT)(_\w+)?$|_PORT(_\d+_\w+)?$")
 
 
 def notices(settings: Settings) -> tuple[str, ...]:
-    """Return what to tell about the settings, a sentence each."""
+    """Return the warnings about the settings, one sentence each."""
     return (
-        *_tell_directory(settings),
-        *_tell_plain(settings),
-        *_tell_readable(settings.provenance),
+        *_warn_of_directory(settings),
+        *_warn_of_plain(settings),
+        *_warn_of_readable(settings.provenance),
         *unknown_variables(os.environ),
     )
 
 
 def unknown_variables(variables: Mapping[str, str]) -> Iterator[str]:
-    """Yield a sentence for each variable that begins with PGS_ and is not read.
+    """Yield a sentence for each variable that begins with PGS_ but is not read.
 
-    Other programs may own such a name, so it is not an error.
+    Another program may use such a variable, so it is not an error.
     """
     known = [*(name.upper() for name in Sourced.setting_names), *OTHER_VARIABLES]
     for variable in sorted(variables):
@@ -60,14 +60,14 @@ def unknown_variables(variables: Mapping[str, str]) -> Iterator[str]:
             yield f"{variable} is set, but there is no such setting; {hint}"
 
 
-def _tell_directory(settings: Settings) -> Iterator[str]:
+def _warn_of_directory(settings: Settings) -> Iterator[str]:
     sources = settings.provenance
     if sources.place != "directory":
         return
     told = f"{sources.path} is in force, because it is in the working directory"
-    readers = _reader_hosts(settings)
+    readers = _find_reader_hosts(settings)
     if readers and any(
-        sources.source(name) == "directory" for name in (*READER, *_of_models(sources))
+        sources.source(name) == "directory" for name in (*READER, *_find_endpoint_settings(sources))
     ):
         told += f"; text of the graph goes to {' and '.join(readers)}"
     elif settings.llm_base_url and sources.source("llm_base_url") == "directory":
@@ -81,16 +81,16 @@ def _tell_directory(settings: Settings) -> Iterator[str]:
     yield told
 
 
-def _of_models(sources: Provenance) -> list[str]:
-    """Return the settings that say where models are, in their tables."""
+def _find_endpoint_settings(sources: Provenance) -> list[str]:
+    """Return the settings in tables of models that determine an endpoint."""
     ends = (".provider", ".base_url")
     return [name for name in sources.sources if name.startswith("models.") and name.endswith(ends)]
 
 
-def _readers(settings: Settings) -> list[ModelAccess]:
-    """Return the endpoints that read text of the graph; empty if no text leaves.
+def _find_readers(settings: Settings) -> list[ModelAccess]:
+    """Return the endpoints that receive text of the graph; empty if no text is sent.
 
-    Raises ConfigError as ``model_access``.
+    Raises the ConfigError of ``model_access``.
     """
     names = [settings.embedding_model] if settings.embedder == "openai" else []
     if settings.uses_models:
@@ -102,20 +102,20 @@ def _readers(settings: Settings) -> list[ModelAccess]:
     return list(found.values())
 
 
-def _reader_hosts(settings: Settings) -> list[str]:
+def _find_reader_hosts(settings: Settings) -> list[str]:
     try:
-        readers = _readers(settings)
-    except ConfigError:  # raised where the endpoint is needed
+        readers = _find_readers(settings)
+    except ConfigError:  # raised again when the endpoint is used
         return [host_in(settings.llm_base_url)] if settings.llm_base_url else []
     return list(dict.fromkeys(host_in(access.base_url or OPENAI_URL) for access in readers))
 
 
-def _tell_plain(settings: Settings) -> Iterator[str]:
+def _warn_of_plain(settings: Settings) -> Iterator[str]:
     try:
-        models, server = _readers(settings), server_access(settings)
+        models, server = _find_readers(settings), server_access(settings)
         reranker = rerank_access(settings)
     except ConfigError:
-        return  # raised where the address is needed
+        return  # raised again when the address is used
     for used in (*models, reranker):
         if used and used.base_url and used.key and is_plain(used.base_url):
             yield (
@@ -130,7 +130,7 @@ def _tell_plain(settings: Settings) -> Iterator[str]:
         )
 
 
-def _tell_readable(sources: Provenance) -> Iterator[str]:
+def _warn_of_readable(sources: Provenance) -> Iterator[str]:
     in_models = (name for name in sources.names if name.endswith(".api_key"))
     secrets = sorted({*sources.names.intersection(SECRETS), *in_models})
     if sources.path is None or not secrets or os.name == "nt":

@@ -1,6 +1,7 @@
-"""Where settings come from: the call, the environment, ``pgs.toml``, and customary variables.
+"""Reads settings from their sources, and records the source of each value.
 
-The file and the environment are read once, and the source of each value is kept with it.
+The sources are the call, the environment, ``pgs.toml``, and customary variables of other tools. The
+file and the environment are read only once.
 """
 
 from __future__ import annotations
@@ -34,10 +35,10 @@ FILE_NAME = "pgs.toml"
 CUSTOMARY = {"llm_base_url": "OPENAI_BASE_URL", "llm_api_key": "OPENAI_API_KEY"}
 
 Source = Literal["default", "call", "environment", "named", "user", "directory", "customary"]
-"""Where a value comes from.
+"""The source of a value.
 
-Three of them are places of ``pgs.toml``: ``named`` by PGS_CONFIG, the ``user``'s configuration
-directory, and the working ``directory``. ``customary`` is a variable of other tools.
+Three sources are places of ``pgs.toml``: ``named`` by PGS_CONFIG, in the ``user``'s configuration
+directory, and in the working ``directory``. ``customary`` is a variable of other tools.
 """
 
 
@@ -74,7 +75,10 @@ class Sourced(BaseSettings):
         dotenv_settings: PydanticBaseSettingsSource,
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """Order the sources, strongest first; omit dotenv and secrets folder."""
+        """Return the sources, strongest first, without dotenv and the secrets folder.
+
+        Raises ConfigError if the file sets an unknown name.
+        """
         del dotenv_settings, file_secret_settings
         with one_reading() as inputs:
             for name in inputs.values:
@@ -91,10 +95,9 @@ class Sourced(BaseSettings):
 class Provenance:
     """The source of every setting, and the file in force.
 
-    ``names`` are the settings of the file, and the keys of its tables, including those that another
-    source overrides.
-    ``customary_url`` is OPENAI_BASE_URL, even where it is overridden. ``customary_keys`` are those
-    of providers, by the variables of other tools that hold them.
+    ``names`` are the settings and the keys of tables that the file sets, even if another source
+    overrides them. ``customary_url`` is the value of OPENAI_BASE_URL, even if it is overridden.
+    ``customary_keys`` maps variables of other tools to the keys of providers that they hold.
     """
 
     sources: Mapping[str, Source] = field(default_factory=dict)
@@ -105,13 +108,13 @@ class Provenance:
     customary_keys: Mapping[str, SecretStr] = field(default_factory=dict, repr=False)
 
     def source(self, name: str) -> Source:
-        """Return the source of a setting; a value that is only passed on counts as a call."""
+        """Return the source of a setting, by default the call."""
         return self.sources.get(name, "call")
 
 
 @dataclass(frozen=True, slots=True)
 class Inputs:
-    """The file and the variables as they were when the settings were read."""
+    """The contents of the file and of the variables when the settings were read."""
 
     path: Path | None
     place: Source
@@ -123,12 +126,12 @@ class Inputs:
     def trace(self, names: Iterable[str], call: Mapping[str, object]) -> Provenance:
         """Return the source of each setting, with ``call`` as the values of the call.
 
-        ``search.mode`` is the key ``mode`` of the table ``search``, and ``models.NAME.base_url``
-        that of the table of a model.
+        A key of a table has the table's name before it, as in ``search.mode`` or
+        ``models.NAME.base_url``.
         """
         called, filed = _with_keys(call), _with_keys(self.values)
         keys = {name for name in called | filed | self.variables if name.startswith("models.")}
-        sources = {name: self._source(name, called, filed) for name in (*names, *keys)}
+        sources = {name: self._find_source(name, called, filed) for name in (*names, *keys)}
         return Provenance(
             sources,
             self.path,
@@ -138,7 +141,7 @@ class Inputs:
             self.customary_keys,
         )
 
-    def _source(self, name: str, called: frozenset[str], filed: frozenset[str]) -> Source:
+    def _find_source(self, name: str, called: frozenset[str], filed: frozenset[str]) -> Source:
         if name in called:
             return "call"
         if name in self.variables:
@@ -153,10 +156,10 @@ _INPUTS: ContextVar[Inputs | None] = ContextVar("inputs", default=None)
 
 @contextmanager
 def one_reading() -> Iterator[Inputs]:
-    """Let everything inside see the same file and variables.
+    """Read the file and the variables once for everything in the block.
 
-    The file may change between two readings, and a source must be that of the value in force.
-    Raises ConfigError when the file cannot be read.
+    The file may change between two readings, and then a value could get the wrong source. Raises
+    ConfigError if the file cannot be read.
     """
     current = _INPUTS.get()
     if current is not None:
@@ -172,7 +175,7 @@ def one_reading() -> Iterator[Inputs]:
 def config_file() -> Path | None:
     """Find the ``pgs.toml`` in force; None without one.
 
-    Raises ConfigError when PGS_CONFIG names no file.
+    Raises ConfigError if PGS_CONFIG does not name a file.
     """
     return find_file()[0]
 
@@ -180,7 +183,7 @@ def config_file() -> Path | None:
 def find_file() -> tuple[Path | None, Source]:
     """Find the ``pgs.toml`` in force and its place.
 
-    Raises ConfigError when PGS_CONFIG names no file.
+    Raises ConfigError if PGS_CONFIG does not name a file.
     """
     configured = os.environ.get("PGS_CONFIG")
     if configured:
@@ -200,16 +203,16 @@ def user_config_folder() -> Path:
 
 
 def check_name(name: str, where: str, others: Collection[str] = ()) -> None:
-    """Raise ConfigError when ``where`` sets an unknown name.
+    """Raise ConfigError if ``name``, which ``where`` sets, is not a setting.
 
-    ``others`` are names that mean something there, but are no settings.
+    ``others`` are names with another meaning there, for suggestions after a misspelling.
     """
     if name not in Sourced.setting_names:
         raise unknown_name(name, where, [*Sourced.setting_names, *others])
 
 
 def unknown_name(name: str, where: str, names: list[str]) -> ConfigError:
-    """Return the error for an unknown name; it suggests the nearest."""
+    """Return the error for an unknown name, which suggests the most similar of ``names``."""
     near = difflib.get_close_matches(name, names, n=1)
     hint = f"; did you mean {near[0]}?" if near else "; 'pgs config show' lists all settings"
     return ConfigError(f"{where} sets {name}, which is not a setting{hint}")
@@ -234,7 +237,7 @@ def _read_inputs() -> Inputs:
         },
         variables=_with_keys(
             {
-                name.upper().removeprefix(prefix).lower(): _table(value)
+                name.upper().removeprefix(prefix).lower(): _parse_table(value)
                 for name, value in os.environ.items()
                 if value and name.upper().startswith(prefix)
             }
@@ -243,25 +246,25 @@ def _read_inputs() -> Inputs:
 
 
 def _with_keys(values: Mapping[str, object]) -> frozenset[str]:
-    """Return the names of some values, and of the keys that tables among them set."""
+    """Return the names of values, and of the keys that tables among the values set."""
     names = set(values)
     for name, value in values.items():
-        names |= {f"{name}.{key}" for key in _with_keys(_set_keys(value))}
+        names |= {f"{name}.{key}" for key in _with_keys(_read_table(value))}
     return frozenset(names)
 
 
-def _set_keys(value: object) -> Mapping[str, object]:
-    """Return what a table sets, by its keys; nothing for anything else.
+def _read_table(value: object) -> Mapping[str, object]:
+    """Return the keys and values that a table sets; empty for any other value.
 
-    A table as an object sets all of its keys.
+    A table that is already a pydantic model sets all of its keys.
     """
     if isinstance(value, Mapping):
         return value
     return {name: getattr(value, name) for name in getattr(type(value), "model_fields", ())}
 
 
-def _table(variable: str) -> object:
-    """Return the table that a variable holds as JSON; any other text as it is."""
+def _parse_table(variable: str) -> object:
+    """Parse a variable that holds a table as JSON; return any other text unchanged."""
     if not variable.startswith("{"):
         return variable
     try:

@@ -1,7 +1,7 @@
-"""The providers and servers of models that have a name, and what is known of each.
+"""Lists the providers and servers of models that settings can name, and the facts about each.
 
-Everything else is learned: from the server, from its refusals, and from its replies. Addresses and
-names of variables are those of the vendors' documentation.
+All other facts are learned: from the server, from its refusals, and from its replies. Addresses and
+names of variables come from the vendors' documentation.
 """
 
 from __future__ import annotations
@@ -31,35 +31,39 @@ ProviderName = Literal[
 ]
 
 Wire = Literal["openai", "anthropic", "ollama"]
-"""The interface of a server: that of chat completions, or a native one."""
+"""The interface of a server: ``openai`` is chat completions, the others are native interfaces."""
 
 PromptCache = Literal["none", "instructions", "nodes"]
-"""What a provider's prompt cache is asked to hold, where it has to be asked.
+"""The parts of a prompt to mark for a provider's prompt cache, if the provider needs marks.
 
-Instructions begin every prompt of a run. The text of nodes pays only if the next question reads the
-same partitions within minutes: to store it costs a quarter more, to read it again a tenth.
+Instructions begin every prompt of a run. To cache the text of nodes pays only if the next question
+reads the same partitions within minutes: storing it costs a quarter more than the usual price, and
+reading it again costs a tenth of it.
 """
 
 LimitPlace = Literal["models", "props", "loaded", "info", "running"]
-"""Where a server says what a model can take.
+"""The place where a server reports the context of a model.
 
 ``models``: its list of models. ``props``: llama.cpp's properties. ``loaded``: LM Studio's list.
-``info``: that of TGI. ``running``: Ollama's list of loaded models.
+``info``: TGI's description. ``running``: Ollama's list of loaded models.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Preset:
-    """What is known of a provider.
+    """The facts about a provider.
 
-    ``url`` is the root of its interface; None: each customer has one of their own, on one of the
-    ``domains``. ``variables`` are customary for its key, the strongest first. ``refuses``: it
-    answers a prompt that is too long with an error. ``renamed_limit``: it wants the newer name of
-    the limit on a reply. ``extra`` goes with every request. ``marks_blocks_of`` are the beginnings
-    of models' names whose prompts are cached only where their blocks are marked. ``embeds``: it
-    has models for embeddings. ``title`` is what a server that people run themselves calls itself.
-    ``larger_context`` is what to do there for one, in words, with the ``{model}``, the ``{tokens}``
-    of its context, those of the ``{input}``, and the ``{total}`` of all ``{slots}``.
+    ``url`` is the root of its interface; None if each customer has a separate one, on one of the
+    ``domains``. ``variables`` customarily hold its key, the strongest first. ``extra`` goes with
+    every request. ``marks_blocks_of`` are prefixes of model names: the prompts of these models are
+    cached only if their blocks are marked. ``title`` is the name of a server that users run
+    themselves. ``larger_context`` is the advice for a larger context on such a server. Its
+    placeholders are the ``{model}``, the ``{tokens}`` of the context, the tokens for ``{input}``,
+    and the ``{total}`` of all ``{slots}``. The flags say that the provider:
+
+    - ``refuses`` a prompt that is too long with an error;
+    - needs the newer name of the limit on a reply (``renamed_limit``);
+    - has models for embeddings (``embeds``).
     """
 
     url: str | None
@@ -110,7 +114,7 @@ PRESETS: Mapping[ProviderName, Preset] = {
     "openrouter": Preset(
         "https://openrouter.ai/api/v1",
         variables=("OPENROUTER_API_KEY",),
-        # Without this, it may take the middle out of a prompt that is too long for a model.
+        # Without this, OpenRouter may remove the middle of a prompt that is too long for a model.
         extra={"transforms": []},
         marks_blocks_of=("anthropic/",),
     ),
@@ -133,7 +137,7 @@ PRESETS: Mapping[ProviderName, Preset] = {
         "http://127.0.0.1:1234/v1",
         limits=("loaded",),
         title="LM Studio",
-        # What is loaded stays, and a second load would get another name.
+        # A loaded model stays loaded, and loading it a second time would give it another name.
         larger_context="run LM Studio's: lms unload {model}; lms load {model} --context-length "
         "{tokens}",
     ),
@@ -146,7 +150,7 @@ PRESETS: Mapping[ProviderName, Preset] = {
         "http://127.0.0.1:8080/v1",
         limits=("props",),
         title="llama.cpp",
-        # All slots share the context that it is started with.
+        # All slots share the context that llama.cpp is started with.
         larger_context="start llama.cpp with: llama-server -c {total} -np {slots}",
     ),
     "tgi": Preset(
@@ -161,11 +165,11 @@ KEY_VARIABLES = tuple(dict.fromkeys(name for one in PRESETS.values() for name in
 """Variables of other tools that hold the keys of providers."""
 
 
-@lru_cache(maxsize=64)  # asked with every call
+@lru_cache(maxsize=64)  # every call of a model needs this
 def recognize(url: str) -> ProviderName | None:
-    """Return the provider whose own address this is; None for any other, and this machine's.
+    """Return the provider that owns an address; None if it is unknown or leads to this machine.
 
-    A server on this machine has to be asked what it is: many programs use the same ports.
+    A server on this machine must be asked for its kind, because many programs use the same ports.
     """
     if is_loopback(url):
         return None
@@ -178,7 +182,7 @@ def recognize(url: str) -> ProviderName | None:
 
 
 def is_on(url: str, domains: tuple[str, ...]) -> bool:
-    """Return whether a URL leads to a host of some domains, encrypted and at the usual port."""
+    """Return whether a URL leads to a host in ``domains``, by https and at the usual port."""
     try:
         parts = urlsplit(url)
         host, port = parts.hostname or "", parts.port

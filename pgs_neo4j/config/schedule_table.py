@@ -1,4 +1,4 @@
-"""One ``[[schedule]]`` table of ``pgs.toml``: a graph, and when to repartition or ingest it."""
+"""Parses a ``[[schedule]]`` table of ``pgs.toml``: when to repartition or ingest a graph."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ INGESTING = (
     *("paths", "sync", "forget", "refresh", "embed", "schema"),
     *("max_calls", "max_tokens", "max_cost", "run_timeout_s"),
 )
-"""Keys of one kind of entry alone."""
+"""Keys that only one kind of entry may have."""
 
 
 class ScheduleEntry(BaseModel):
@@ -116,22 +116,22 @@ class ScheduleEntry(BaseModel):
 
 
 def entries(values: object) -> tuple[ScheduleEntry, ...]:
-    """Return the entries in their order. Raises ConfigError naming the entry."""
+    """Return the entries in their order. Raises ConfigError, naming the entry."""
     if not isinstance(values, Sequence) or isinstance(values, str):
         raise ConfigError("schedule is not a list of tables; write each entry under [[schedule]]")
-    return tuple(_entry(number, value) for number, value in enumerate(values, 1))
+    return tuple(_parse_entry(number, value) for number, value in enumerate(values, 1))
 
 
-# The type of a settings field. The error names the entry; pydantic's would not.
+# This is the type of a settings field. Its errors name the entry, unlike pydantic's errors.
 Schedule = Annotated[tuple[ScheduleEntry, ...], BeforeValidator(entries)]
 
 
 def entry_name(number: int, target: str | None) -> str:
-    """Return an entry's name in messages: number from 1, and target."""
+    """Return an entry's name for messages: its number from 1, and its target."""
     return f"schedule entry {number} ({target})" if target else f"schedule entry {number}"
 
 
-def _entry(number: int, value: object) -> ScheduleEntry:
+def _parse_entry(number: int, value: object) -> ScheduleEntry:
     if isinstance(value, ScheduleEntry):
         return value
     if not isinstance(value, dict):
@@ -141,7 +141,7 @@ def _entry(number: int, value: object) -> ScheduleEntry:
     try:
         entry = ScheduleEntry.model_validate(value)
     except ValidationError as error:
-        raise ConfigError(f"{name}: {_sentence(error.errors()[0])}") from None
+        raise ConfigError(f"{name}: {_describe_error(error.errors()[0])}") from None
     _check_kind(entry, name, value)
     if (entry.graph is None) != entry.all_graphs:
         which = "both graph and all" if entry.all_graphs else "neither graph nor all = true"
@@ -176,7 +176,7 @@ def _check_kind(entry: ScheduleEntry, name: str, given: Mapping[str, Any]) -> No
         raise ConfigError(f"{name} has forget without sync; add sync = true or leave it out")
 
 
-def _sentence(detail: Any) -> str:
+def _describe_error(detail: Any) -> str:
     where = name_place(detail["loc"])
     if detail["type"] == "missing":
         return f"{where} is missing; it sets the time, as in cron = '17 3 * * *'"

@@ -1,4 +1,4 @@
-"""The ``[search]`` table of ``pgs.toml``: defaults of searches."""
+"""Parses the ``[search]`` table of ``pgs.toml``: the defaults of searches."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pgs_neo4j.model.ceilings import check_number
 from pgs_neo4j.text.invalid_values import describe_invalid, name_place
 
 CONTEXT_TOKENS = 12_000
-"""Length of a context where neither a call nor the table says one."""
+"""The length of a context if neither a call nor the table sets it."""
 
 Share = Annotated[float, Field(ge=0.0, allow_inf_nan=False)]
 
@@ -49,9 +49,9 @@ class SearchDefaults(BaseModel):
     ] = None
 
     def chosen(self, **call: object) -> SearchDefaults:
-        """Return these values with those of a call; None leaves a default.
+        """Replace these values by the values of a call that are not None.
 
-        What a call says is checked where it is used.
+        The call's values are not checked here, but when they are used.
         """
         given = {name: value for name, value in call.items() if value is not None}
         return self.model_copy(update=given)
@@ -64,11 +64,11 @@ class SearchDefaults(BaseModel):
 
 
 SEARCH_KEYS = tuple(f"search.{key}" for key in SearchDefaults.model_fields)
-"""The keys of the table as messages and ``pgs config show`` name them."""
+"""The keys of the table, by their names in messages and in ``pgs config show``."""
 
 
 def entry(values: object) -> SearchDefaults:
-    """Return the table. Raises ConfigError naming the key."""
+    """Return the table. Raises ConfigError, naming the key."""
     if isinstance(values, SearchDefaults):
         return values
     if not isinstance(values, Mapping):
@@ -76,13 +76,13 @@ def entry(values: object) -> SearchDefaults:
     try:
         return SearchDefaults(**values)
     except ValidationError as error:
-        raise ConfigError(_sentence(error.errors()[0])) from None
+        raise ConfigError(_describe_error(error.errors()[0])) from None
 
 
-# The type of a settings field. The error names the key; pydantic's would not.
+# This is the type of a settings field. Its errors name the key, unlike pydantic's errors.
 Search = Annotated[SearchDefaults, BeforeValidator(entry)]
 
 
-def _sentence(detail: Any) -> str:
+def _describe_error(detail: Any) -> str:
     where = name_place(("search", *detail["loc"]))
     return describe_invalid(where, detail, SearchDefaults.model_fields)

@@ -1,4 +1,4 @@
-"""Settings of the database, the models, the embedder, and the schedule."""
+"""Declares the settings of the database, the models, the embedder, and the schedule."""
 
 from __future__ import annotations
 
@@ -218,7 +218,7 @@ class Settings(Sourced):
     _provenance: Provenance = PrivateAttr(default_factory=Provenance)
 
     def __init__(self, **values: Any) -> None:
-        """Read all sources, and remember which one each value comes from."""
+        """Read all sources, and record the source of each value."""
         with one_reading() as inputs:
             super().__init__(**values)
         self._provenance = inputs.trace(type(self).model_fields, values)

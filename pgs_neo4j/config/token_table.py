@@ -1,4 +1,4 @@
-"""One ``[[token]]`` table of ``pgs.toml``: who may use the server, and for what."""
+"""Parses a ``[[token]]`` table of ``pgs.toml``: who may use the server, and for what."""
 
 from __future__ import annotations
 
@@ -19,17 +19,18 @@ from pgs_neo4j.errors import ConfigError
 from pgs_neo4j.text.invalid_values import describe_invalid, name_place
 
 NAME = r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$"
-"""Names of graphs have this form as well."""
+"""The pattern for names of tokens and of graphs."""
 NAME_FORM = (
     "1 to 64 letters, digits, underscores, periods, or hyphens, and begin with a letter or a digit"
 )
 DIGEST = r"^[0-9a-fA-F]{64}$"
 FORMS = {NAME: NAME_FORM, DIGEST: "64 hexadecimal digits, as 'pgs token' prints them"}
-"""What the patterns mean, in words that follow "must be"."""
+"""The patterns in words that follow "must be" in a message."""
 Role = Literal["metrics", "reader", "asker", "operator"]
-"""Each may do what the ones before it may: read, ask, and change graphs and start jobs.
+"""The roles of tokens.
 
-``metrics`` stands apart: it opens the metrics and nothing else.
+A ``reader`` may read, an ``asker`` may also ask, and an ``operator`` may also change graphs and
+start jobs. ``metrics`` may only read the metrics.
 """
 ROLES: tuple[Role, ...] = get_args(Role)
 
@@ -90,10 +91,10 @@ class TokenEntry(BaseModel):
 
 
 def entries(values: object) -> tuple[TokenEntry, ...]:
-    """Return the entries in their order. Raises ConfigError naming the entry."""
+    """Return the entries in their order. Raises ConfigError, naming the entry."""
     if not isinstance(values, Sequence) or isinstance(values, str):
         raise ConfigError("token is not a list of tables; write each entry under [[token]]")
-    made = tuple(_entry(number, value) for number, value in enumerate(values, 1))
+    made = tuple(_parse_entry(number, value) for number, value in enumerate(values, 1))
     names = [entry.name for entry in made]
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
@@ -102,12 +103,12 @@ def entries(values: object) -> tuple[TokenEntry, ...]:
     return made
 
 
-# The type of a settings field. The error names the entry; pydantic's would not.
+# This is the type of a settings field. Its errors name the entry, unlike pydantic's errors.
 TokenEntries = Annotated[tuple[TokenEntry, ...], BeforeValidator(entries)]
 
 
 def _check_hashes(made: Sequence[TokenEntry]) -> None:
-    """Raise ConfigError if one token stands in two tables, which may allow different things."""
+    """Raise ConfigError if two tables have the same token, because their rights may differ."""
     holders: dict[str, str] = {}
     for entry in made:
         other = holders.setdefault(entry.sha256.lower(), entry.name)
@@ -117,7 +118,7 @@ def _check_hashes(made: Sequence[TokenEntry]) -> None:
             )
 
 
-def _entry(number: int, value: object) -> TokenEntry:
+def _parse_entry(number: int, value: object) -> TokenEntry:
     if isinstance(value, TokenEntry):
         return value
     if not isinstance(value, dict):
@@ -126,10 +127,10 @@ def _entry(number: int, value: object) -> TokenEntry:
         return TokenEntry.model_validate(value)
     except ValidationError as error:
         first = error.errors(include_input=False, include_url=False)[0]
-        raise ConfigError(f"token entry {number}: {_sentence(first)}") from None
+        raise ConfigError(f"token entry {number}: {_describe_error(first)}") from None
 
 
-def _sentence(detail: Any) -> str:
+def _describe_error(detail: Any) -> str:
     where = name_place(detail["loc"], "the entry")
     if detail["loc"] == ("role",):
         what = "is missing" if detail["type"] == "missing" else "is not known"

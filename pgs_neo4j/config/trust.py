@@ -1,12 +1,12 @@
-"""Decides which secret may go to which address, by where each comes from.
+"""Decides which secret may go to which address, by the sources of both.
 
 The user's own sources trust each other: the call, the environment, the file that PGS_CONFIG names,
-and the one in the user's configuration directory. A ``pgs.toml`` in the working directory may come
-from anyone, with a clone or an archive, so an address in it gets no secret but its own.
-OPENAI_API_KEY was given to other programs, so it belongs to OPENAI_BASE_URL, or else to OpenAI.
-In the same way, the customary variables of other providers belong to the providers' own addresses.
+and the file in the user's configuration directory. A ``pgs.toml`` in the working directory may come
+from anyone, with a clone or an archive. So an address in it gets only secrets from the same file.
+OPENAI_API_KEY is meant for other programs, so it belongs to OPENAI_BASE_URL, or else to OpenAI. In
+the same way, the customary variables of other providers belong to the providers' own addresses.
 
-Nothing else reads a secret from the settings; a test holds that.
+No other module reads a secret from the settings; a test enforces that.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ IN_FILES: tuple[Source, ...] = ("named", "user", "directory")
 class ServerAccess:
     """An address of Neo4j with the secrets that may go there.
 
-    Without a database, the user's home database. ``ca`` is a file of certificates to trust.
+    Without ``database``, it is the user's home database. ``ca`` is a file of certificates to trust.
     """
 
     uri: str
@@ -59,10 +59,10 @@ class ServerAccess:
 
 @dataclass(frozen=True, slots=True)
 class ModelAccess:
-    """An address of models with the key that may go there; no address is OpenAI's.
+    """An address of models with the key that may go there. Without an address, it is OpenAI's.
 
-    ``provider``: as configured, or recognized by the address; None: it has to be asked. ``model``
-    is the model's name there.
+    ``provider`` is configured or recognized by the address; None if the server must be asked.
+    ``model`` is the model's name at this address.
     """
 
     base_url: str | None
@@ -73,7 +73,7 @@ class ModelAccess:
 
 @dataclass(frozen=True, slots=True)
 class _Address:
-    """An address, and the setting and source that it comes from."""
+    """An address with its setting and its source."""
 
     url: str | None
     setting: str
@@ -82,7 +82,11 @@ class _Address:
 
 
 def may_meet(secret: Source, address: Source) -> bool:
-    """Return whether a secret may go to an address: one that is no less trusted."""
+    """Return whether a secret may go to an address, by their sources.
+
+    The source of the address must be at least as trusted. A customary key goes only to a customary
+    address or to a provider's default.
+    """
     if secret == "customary":
         return address in ("customary", "default")
     return TRUST[address] >= TRUST[secret]
@@ -91,7 +95,8 @@ def may_meet(secret: Source, address: Source) -> bool:
 def trusted_tokens(settings: Settings) -> tuple[TokenEntry, ...]:
     """Return the tokens of the server.
 
-    Raises ConfigError if they come with the working directory, whose author they would let in.
+    Raises ConfigError if they come from the working directory, because they would give its unknown
+    author access to the server.
     """
     if settings.token and TRUST[settings.provenance.source("token")] == TRUST["directory"]:
         raise ConfigError(
@@ -102,7 +107,7 @@ def trusted_tokens(settings: Settings) -> tuple[TokenEntry, ...]:
 
 
 def secrets(settings: Settings) -> tuple[str, ...]:
-    """Return all texts that must not be shown, also those inside addresses, to mask them."""
+    """Return all secrets to mask in output, including the secret parts of addresses."""
     keys = [settings.neo4j_password, settings.llm_api_key, settings.rerank_api_key]
     keys += [entry.api_key for entry in settings.models.values()]
     keys += settings.provenance.customary_keys.values()
@@ -115,10 +120,10 @@ def secrets(settings: Settings) -> tuple[str, ...]:
 
 
 def server_access(settings: Settings) -> ServerAccess | None:
-    """Return the configured Neo4j with its password; None: the managed local server.
+    """Return the configured Neo4j with its password; None for the managed local server.
 
-    The local server has a password of its own, and no other ever goes there. Raises ConfigError
-    when the password, or a certificate that vouches for the server, comes from elsewhere.
+    The local server has its own password, and no other password is sent there. Raises ConfigError
+    if the address is less trusted than the password, or a certificate less than the address.
     """
     if settings.neo4j_uri is None:
         return None
@@ -127,7 +132,7 @@ def server_access(settings: Settings) -> ServerAccess | None:
     if settings.neo4j_password is not None:
         secret = sources.source("neo4j_password")
         if not may_meet(secret, address):
-            raise _refusal("neo4j_password", "neo4j_uri", settings.neo4j_uri, sources)
+            raise _refusal_error("neo4j_password", "neo4j_uri", settings.neo4j_uri, sources)
     if settings.neo4j_ca and not may_meet(address, sources.source("neo4j_ca")):
         raise ConfigError(
             f"neo4j_ca in {sources.path} cannot vouch for a server that this file does not name, "
@@ -138,87 +143,91 @@ def server_access(settings: Settings) -> ServerAccess | None:
         user=settings.neo4j_user,
         password=settings.neo4j_password,
         database=settings.neo4j_database,
-        ca=_certificate(settings),
+        ca=_find_certificate(settings),
     )
 
 
 def model_access(settings: Settings, model: str | None = None) -> ModelAccess:
-    """Return the endpoint of a model with its key; without a model, that of all models.
+    """Return the endpoint of a model with its key; without a model, the endpoint of all models.
 
-    A model's own table has the last word. A customary variable stays out of calls to this machine,
-    which need no key as a rule. Raises ConfigError when a key must not go to its endpoint, or when
-    a provider has no address of its own and none is set.
+    A model's own table overrides the general settings. A customary key is not sent to this machine,
+    where servers usually need no key. Raises ConfigError if a key must not go to its endpoint, or
+    if the provider has no fixed address and none is set.
     """
     entry = settings.models.get(model) if model is not None else None
     if entry is None:
         return _general_access(settings, model)
     if not entry.has_endpoint and entry.api_key is None:
         return _general_access(settings, entry.model or model)
-    address = _own_address(settings, str(model), entry)
-    key = _own_key(settings, str(model), entry, address)
+    address = _choose_address(settings, str(model), entry)
+    key = _choose_key(settings, str(model), entry, address)
     return ModelAccess(address.url, key, address.provider, entry.model or model)
 
 
 def _general_access(settings: Settings, model: str | None) -> ModelAccess:
-    """Return the endpoint of all models that have none of their own."""
+    """Return the endpoint, with its key, of all models without an endpoint of their own."""
     address, sources = _general_address(settings), settings.provenance
     key, secret = settings.llm_api_key, sources.source("llm_api_key")
     others = secret == "customary" and address.provider not in (None, "openai")
     if key is None or others:
-        key = _customary_key(address, sources)
+        key = _find_customary_key(address, sources)
     unnamed = settings.llm_provider in (None, "openai")
     if key is None and others and unnamed:
-        raise _refusal("llm_api_key", address.setting, str(address.url), sources)
+        raise _refusal_error("llm_api_key", address.setting, str(address.url), sources)
     if settings.llm_api_key is None or others or address.url is None:
         return ModelAccess(address.url, key, address.provider, model)
     if may_meet(secret, address.source) or _is_home(address.url, sources):
         return ModelAccess(address.url, key, address.provider, model)
     if secret == "customary" and is_loopback(address.url):
         return ModelAccess(address.url, None, address.provider, model)
-    raise _refusal("llm_api_key", address.setting, address.url, sources)
+    raise _refusal_error("llm_api_key", address.setting, address.url, sources)
 
 
 def _general_address(settings: Settings) -> _Address:
-    """Return the address of all models that have none of their own."""
+    """Return the address of all models without an endpoint of their own."""
     sources, url = settings.provenance, settings.llm_base_url
     named = settings.llm_provider if settings.llm_provider != "extractive" else None
     if named not in (None, "openai") and sources.source("llm_base_url") == "customary":
-        url = None  # OPENAI_BASE_URL is that of another interface
+        url = None  # OPENAI_BASE_URL belongs to another provider's interface
     if url is not None:
         return _Address(
             _complete_url(url, named),
             "llm_base_url",
             sources.source("llm_base_url"),
-            _provider_at(url, named),
+            _find_provider(url, named),
         )
     if named is None or named == "openai":
         return _Address(None, "llm_base_url", "default", "openai")
     return _Address(
-        _preset_url(named, "llm_base_url"), "llm_provider", sources.source("llm_provider"), named
+        _find_preset_url(named, "llm_base_url"),
+        "llm_provider",
+        sources.source("llm_provider"),
+        named,
     )
 
 
-def _own_address(settings: Settings, model: str, entry: ModelEntry) -> _Address:
-    """Return the address that the table of a model names, else that of all models."""
+def _choose_address(settings: Settings, model: str, entry: ModelEntry) -> _Address:
+    """Return the address in a model's table, or else the address of all models."""
     if not entry.has_endpoint:
         return _general_address(settings)
     sources = settings.provenance
     if entry.base_url is not None:
         setting = f"models.{model}.base_url"
         url = _complete_url(entry.base_url, entry.provider)
-        return _Address(url, setting, sources.source(setting), _provider_at(url, entry.provider))
+        return _Address(url, setting, sources.source(setting), _find_provider(url, entry.provider))
     assert entry.provider is not None
     setting = f"models.{model}.provider"
-    url = _preset_url(entry.provider, f"base_url under [models.{model!r}]")
+    url = _find_preset_url(entry.provider, f"base_url under [models.{model!r}]")
     return _Address(url, setting, sources.source(setting), entry.provider)
 
 
-def _own_key(
+def _choose_key(
     settings: Settings, model: str, entry: ModelEntry, address: _Address
 ) -> SecretStr | None:
-    """Return the key for the endpoint of a model: its own, that of all models, or a customary one.
+    """Return the key for a model's endpoint: its own, the key of all models, or a customary key.
 
-    The key of all models is only sent to their endpoint.
+    The key of all models is sent only to the endpoint of all models. Raises ConfigError if the
+    model's own key must not go to its endpoint.
     """
     sources = settings.provenance
     if entry.api_key is None:
@@ -226,7 +235,7 @@ def _own_key(
         same = general.url == address.url and settings.llm_api_key is not None
         if same and settings.provider != "extractive":
             return _general_access(settings, model).key
-        return _customary_key(address, sources)
+        return _find_customary_key(address, sources)
     name = f"models.{model}.api_key"
     if may_meet(sources.source(name), address.source):
         return entry.api_key
@@ -237,38 +246,38 @@ def _own_key(
     )
 
 
-def _customary_key(address: _Address, sources: Provenance) -> SecretStr | None:
+def _find_customary_key(address: _Address, sources: Provenance) -> SecretStr | None:
     """Return the customary key of a provider if the address is the provider's own."""
     name = address.provider
     if name is None:
         return None
     preset, url = PRESETS[name], address.url or OPENAI_URL
     home = preset.url is not None and is_same_server(url, preset.url) and not is_loopback(url)
-    # Anyone may rent a name on such a domain, so the working directory alone may not choose it.
+    # Anyone may rent a name on such a domain, so a file of the working directory may not choose it.
     rented = TRUST[address.source] > TRUST["directory"] and is_on(url, preset.domains)
     if not (home or rented):
         return None
     if name == "openai" and sources.customary_url and not is_openai(sources.customary_url):
-        return None  # OPENAI_API_KEY belongs to that address
+        return None  # OPENAI_API_KEY belongs to the address in OPENAI_BASE_URL
     keys = (sources.customary_keys.get(variable) for variable in preset.variables)
     return next((key for key in keys if key is not None), None)
 
 
-def _provider_at(url: str, named: ProviderName | None) -> ProviderName | None:
-    """Return the configured provider of an address, else the one recognized by it.
+def _find_provider(url: str, named: ProviderName | None) -> ProviderName | None:
+    """Return the configured provider of an address, or else the provider that owns the address.
 
-    Many servers have OpenAI's interface, so ``openai`` names any of them.
+    If ``openai`` is configured, the address decides, because many servers have OpenAI's interface.
     """
     return recognize(url) if named in (None, "openai") else named
 
 
 def _complete_url(url: str, named: ProviderName | None) -> str:
-    """Return the root of the interface of a resource of Azure, which is named without its path."""
+    """Add the path of the interface to an Azure address without a path; return others unchanged."""
     azure = (named or recognize(url)) == "azure"
     return f"{url.rstrip('/')}/openai/v1" if azure and url.rstrip("/").count("/") == 2 else url
 
 
-def _preset_url(name: ProviderName, setting: str) -> str:
+def _find_preset_url(name: ProviderName, setting: str) -> str:
     url = PRESETS[name].url
     if url is None:
         raise ConfigError(
@@ -279,23 +288,24 @@ def _preset_url(name: ProviderName, setting: str) -> str:
 
 
 def rerank_access(settings: Settings) -> ModelAccess | None:
-    """Return the endpoint that orders texts with its key; None if no address is set.
+    """Return the endpoint of the reranker with its key; None if no address is set.
 
-    Raises ConfigError when the key must not go to the endpoint.
+    Raises ConfigError if the key must not go to the endpoint.
     """
     url, key, sources = settings.rerank_base_url, settings.rerank_api_key, settings.provenance
     if url is None:
         return None
     if key is None or may_meet(sources.source("rerank_api_key"), sources.source("rerank_base_url")):
         return ModelAccess(url, key)
-    raise _refusal("rerank_api_key", "rerank_base_url", url, sources)
+    raise _refusal_error("rerank_api_key", "rerank_base_url", url, sources)
 
 
 def embedding_model(settings: Settings, default: str) -> str:
-    """Return the model of sentence-transformers, which runs code that its folder holds.
+    """Return the name or folder of the sentence-transformers model.
 
-    Raises ConfigError for a folder that the user has not named: one that a file of the working
-    directory names, or that stands there in place of the default model.
+    Loading a model runs code in its folder. So this raises ConfigError for a folder that the user
+    did not name: one that a file of the working directory names, or one in the working directory
+    that has the name of the default model.
     """
     name = settings.embedding_model or default
     source = settings.provenance.source("embedding_model")
@@ -310,7 +320,7 @@ def embedding_model(settings: Settings, default: str) -> str:
 
 
 def named_code(settings: Settings, name: str) -> str | None:
-    """Return the ``package.module:name`` of a setting, whose code will run; None if it is unset.
+    """Return a setting of the form ``package.module:name``, whose code will run; None if unset.
 
     Raises ConfigError if only a file of the working directory names it.
     """
@@ -325,7 +335,10 @@ def named_code(settings: Settings, name: str) -> str | None:
 
 
 def explain_key(settings: Settings) -> str:
-    """Return why the key is not sent to the endpoint; empty if it is, or without a key."""
+    """Return the reason that the key is not sent to the endpoint.
+
+    It is empty if the key is sent, or if there is no key.
+    """
     try:
         access = model_access(settings)
     except ConfigError as error:
@@ -338,17 +351,21 @@ def explain_key(settings: Settings) -> str:
 
 
 def _is_home(url: str, sources: Provenance) -> bool:
-    """Return whether a key would go to this server even if nothing had named it."""
+    """Return whether an address is the home of OPENAI_API_KEY.
+
+    That is the server in OPENAI_BASE_URL, or else OpenAI.
+    """
     home = sources.customary_url
     return is_same_server(url, home) if home else is_openai(url or OPENAI_URL)
 
 
-def _refusal(secret: str, address: str, url: str, sources: Provenance) -> ConfigError:
-    host, where = host_in(url), _where(address, sources)
+def _refusal_error(secret: str, address: str, url: str, sources: Provenance) -> ConfigError:
+    host, where = host_in(url), _describe_source(address, sources)
     key, variable = f"PGS_{secret.upper()}", f"PGS_{address.upper()}"
     if sources.source(secret) != "customary":
         return ConfigError(
-            f"{secret} from {_where(secret, sources)} is not sent to {host}, because that address "
+            f"{secret} from {_describe_source(secret, sources)} is not sent to {host}, because "
+            "that address "
             f"comes from {where} in the working directory; if {host} may have it, set "
             f"PGS_CONFIG={sources.path}, or set {variable} yourself"
         )
@@ -362,15 +379,16 @@ def _refusal(secret: str, address: str, url: str, sources: Provenance) -> Config
     )
 
 
-def _where(name: str, sources: Provenance) -> str:
+def _describe_source(name: str, sources: Provenance) -> str:
     source = sources.source(name)
     if source in IN_FILES:
         return str(sources.path)
     return "the call" if source == "call" else f"PGS_{name.upper()}"
 
 
-def _certificate(settings: Settings) -> Path | None:
-    """Return the file of certificates; a relative path starts at the file that names it."""
+def _find_certificate(settings: Settings) -> Path | None:
+    """Return the file of certificates. A relative path in ``pgs.toml`` starts at that file."""
+
     if not settings.neo4j_ca:
         return None
     path = Path(settings.neo4j_ca).expanduser()

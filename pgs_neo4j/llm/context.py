@@ -220,9 +220,9 @@ class Contexts:
         if known is None:
             return most
         reply = min(room, max(LEAST_REPLY, int(known.tokens * REPLY_SHARE)))
-        fits = max(1, known.tokens - reply - _margin(known))
+        fits = max(1, known.tokens - reply - _find_margin(known))
         if known.prompt is not None:
-            fits = min(fits, _within(known.prompt))
+            fits = min(fits, _find_safe_size(known.prompt))
         return fits if most is None else min(most, fits)
 
     def fits(self, model: str, prompt: int) -> bool:
@@ -230,9 +230,9 @@ class Contexts:
         known = self.of(model)
         if known is None:
             return True
-        if known.prompt is not None and prompt > _within(known.prompt):
+        if known.prompt is not None and prompt > _find_safe_size(known.prompt):
             return False
-        return prompt + LEAST_REPLY + _margin(known) <= known.tokens
+        return prompt + LEAST_REPLY + _find_margin(known) <= known.tokens
 
     def reply_room(self, model: str, prompt: int, room: int) -> int:
         """Return the most tokens of a reply: ``room``, or less if the prompt leaves less.
@@ -242,14 +242,14 @@ class Contexts:
         known = self.of(model)
         if known is None:
             return room
-        return min(room, max(LEAST_REPLY, known.tokens - prompt - _margin(known)))
+        return min(room, max(LEAST_REPLY, known.tokens - prompt - _find_margin(known)))
 
 
 def _name_of(llm: object) -> str:
     return str(getattr(llm, "name", ""))
 
 
-def _within(kept: int) -> int:
+def _find_safe_size(kept: int) -> int:
     """Return the size of a prompt that a server will not cut, in estimated tokens.
 
     ``kept`` is the size to which it cut an earlier prompt.
@@ -257,7 +257,7 @@ def _within(kept: int) -> int:
     return max(1, int(kept * (1 - MARGIN_SHARE)))
 
 
-def _margin(known: ModelContext) -> int:
+def _find_margin(known: ModelContext) -> int:
     share = 0 if known.refuses else int(known.tokens * MARGIN_SHARE)
     return min(MARGIN_TOKENS + share, known.tokens // 4)
 

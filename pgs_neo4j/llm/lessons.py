@@ -77,7 +77,7 @@ def share_learned(kind: type[T], account: str, model: str, create: Callable[[], 
     """Return the knowledge about a model that all its users in this process share.
 
     ``account`` is the endpoint with its key, ``model`` the name of the model there. ``create``
-    makes the knowledge if there is none yet.
+    makes an empty one for the first user.
     """
 
     key = (kind.__qualname__ + kind.__module__, account, model)

@@ -1,6 +1,6 @@
-"""What models, embedders, and parts that people have written return, checked, and their faults.
+"""Checks the return values and failures of models, embedders, and parts that users have written.
 
-Whatever they do becomes a typed error that names the object and what to write instead.
+Every fault becomes a typed error that names the object and what to write instead.
 """
 
 from __future__ import annotations
@@ -41,10 +41,10 @@ PAGE = "see 'pgs help extending'"
 LONGEST_LINE = 200
 """Characters of an exception's text that a sentence quotes."""
 SEARCHED_LINE = 2_000
-"""Characters of it that are searched for secrets."""
+"""Characters of an exception's text that are searched for secrets."""
 
-# Libraries write addresses and keys into their texts. What is hidden here goes beyond the secrets
-# that the settings know, since an object of one's own may have any.
+# Libraries write addresses and keys into the texts of exceptions. These patterns go beyond the
+# secrets in the settings, because a user's own object may have any secret.
 _SECRETS = re.compile(
     r"(?P<query>(?<=[?&])[\w.-]+=[^\s&'\"]+)"
     r"|(?P<key>\bsk-\S+)"
@@ -56,17 +56,19 @@ _SECRETS = re.compile(
 
 @contextmanager
 def said_by(name: str, kind: str = "model") -> Iterator[None]:
-    """Turn an exception that nothing here may raise into a ModelError with its kind and first line.
+    """Turn an exception of a user's own object into a ModelError.
 
-    ``kind`` is what has the name: a model, an embedder, or a part of an ingestion. What looks like
-    a secret in the line is masked. The exception is the cause of the new one.
+    The error quotes the type and the first line of the exception, with everything masked that looks
+    like a secret, and has the exception as its cause. ``kind`` says what ``name`` is: a model, an
+    embedder, or a part of an ingestion. A PGSError is raised unchanged.
     """
     try:
         yield
     except PGSError:
         raise
     except Exception as error:
-        # A time limit of the caller cancels this, so a TimeoutError is one of the object itself.
+        # A time limit of the caller would cancel this block instead of raising in it. So a
+        # TimeoutError comes from the object itself.
         raised = ModelTimeoutError if isinstance(error, TimeoutError) else ModelError
         raise raised(
             f"the {kind} {name} failed with {describe_fault(error)}; raise a ModelError to say it "
@@ -75,32 +77,33 @@ def said_by(name: str, kind: str = "model") -> Iterator[None]:
 
 
 def describe_fault(error: BaseException) -> str:
-    """Return the kind of an exception and the first line of its text, with secrets masked."""
+    """Return the type of an exception and the first line of its text, with secrets masked."""
     kind = type(error).__name__
     try:
         lines = str(error).strip().splitlines()
     except Exception:  # noqa: BLE001
-        return kind  # a text that cannot be made says nothing
+        return kind  # the exception fails to make its own text
     line = _SECRETS.sub(MASK, redacted(one_line(lines[0], SEARCHED_LINE))) if lines else ""
     return f"{kind}: {one_line(line, LONGEST_LINE)}" if line else kind
 
 
 async def await_reply(name: str, reply: object) -> Completion:
-    """Return what ``complete`` of a model returns. Raises ModelError for anything else."""
+    """Await the reply of a model's ``complete``, and check it. Raises ModelError for a fault."""
     if not inspect.isawaitable(reply):
-        raise _no_coroutine("complete", f"the model {name}", reply)
+        raise _not_awaitable_error("complete", f"the model {name}", reply)
     return checked_reply(name, await reply)
 
 
 def checked_reply(name: str, reply: object) -> Completion:
-    """Return a reply. Raises ModelError for anything else, or one with other values."""
+    """Return a reply unchanged. Raises ModelError if it is no Completion or has wrong values."""
     if not isinstance(reply, Completion):
-        raise _no_reply(name, reply)
+        raise _wrong_reply_error(name, reply)
     for field, kind in (("text", str), ("usage", Usage), ("model", str)):
         value = getattr(reply, field)
         if not isinstance(value, kind):
             raise ModelError(
-                f"the model {name} returned a Completion whose {field} is {_kind(value)}; give it "
+                f"the model {name} returned a Completion whose {field} is {_name_kind(value)}; "
+                "give it "
                 f"a value of the type {kind.__name__}, {PAGE}"
             )
     counts = {
@@ -120,12 +123,13 @@ def checked_reply(name: str, reply: object) -> Completion:
 
 
 async def checked_pieces(name: str, pieces: object) -> AsyncGenerator[str | Completion, None]:
-    """Yield the pieces of a reply. Raises ModelError for anything that is no piece."""
+    """Yield the pieces of a model's ``stream``. Raises ModelError for anything else."""
     if not isinstance(pieces, AsyncGenerator):
         if inspect.iscoroutine(pieces):
             pieces.close()
         raise ModelError(
-            f"stream of the model {name} returned {_kind(pieces)}; let it yield pieces of text and "
+            f"stream of the model {name} returned {_name_kind(pieces)}; let it yield pieces of "
+            "text and "
             f"last the Completion, {PAGE}"
         )
     with said_by(name):
@@ -140,23 +144,27 @@ async def checked_pieces(name: str, pieces: object) -> AsyncGenerator[str | Comp
 async def await_vectors(
     name: str, vectors: object, texts: int, dimensions: int | None
 ) -> NDArray[np.float32]:
-    """Return what ``embed`` of an embedder returns: vectors ``(n, d)`` of so many texts.
+    """Await the vectors ``(n, d)`` of an embedder's ``embed``, and check them.
 
-    ``dimensions`` is what the embedder says of its vectors. Raises ModelError for anything else.
-    Only for a wrong number of rows it is an EmbeddingError, after which halves are tried.
+    ``texts`` is the number of texts, and ``dimensions`` the length that the embedder promises.
+    Raises ModelError for a fault. For a wrong number of rows, it is an EmbeddingError, after which
+    the caller tries halves of the texts.
     """
     if not inspect.isawaitable(vectors):
-        raise _no_coroutine("embed", name, vectors)
+        raise _not_awaitable_error("embed", name, vectors)
     return checked_vectors(name, await vectors, texts, dimensions)
 
 
 def checked_vectors(
     name: str, vectors: object, texts: int, dimensions: int | None
 ) -> NDArray[np.float32]:
-    """Return vectors ``(n, d)``. Raises ModelError for anything else."""
+    """Return vectors ``(n, d)`` unchanged.
+
+    Raises EmbeddingError for a wrong number of rows, and ModelError for any other fault.
+    """
     if not isinstance(vectors, np.ndarray) or vectors.ndim != 2:
         shape = getattr(vectors, "shape", None)
-        what = _kind(vectors) if shape is None else f"an array of the shape {shape}"
+        what = _name_kind(vectors) if shape is None else f"an array of the shape {shape}"
         raise ModelError(
             f"embed of {name} returned {what}; return an array of numpy with a row for each text, "
             f"{PAGE}"
@@ -179,9 +187,9 @@ def checked_vectors(
 
 
 async def await_ends(chunker: str, ends: object, length: int) -> list[int]:
-    """Return what ``divide`` of a chunker returns for a text of so many characters.
+    """Await the ends of chunks from a chunker's ``divide``, for a text of ``length`` characters.
 
-    Raises ModelError for anything but whole numbers, which may not ascend yet.
+    Raises ModelError for anything but whole numbers. Their order is not checked.
     """
     with said_by(chunker, "chunker"):
         if inspect.isasyncgen(ends):
@@ -190,7 +198,7 @@ async def await_ends(chunker: str, ends: object, length: int) -> list[int]:
                 f"a list, {PAGE}"
             )
         if not inspect.isawaitable(ends):
-            raise _no_coroutine("divide", f"the chunker {chunker}", ends)
+            raise _not_awaitable_error("divide", f"the chunker {chunker}", ends)
         returned = await ends
         wrong = None
         if isinstance(returned, Iterable) and not isinstance(returned, str):
@@ -198,22 +206,22 @@ async def await_ends(chunker: str, ends: object, length: int) -> list[int]:
             others = [one for one in listed if not is_whole(one)]
             if not others and (listed or not length):
                 return [int(one) for one in listed]
-            wrong = f"a list with {_kind(others[0])}" if others else "an empty list"
+            wrong = f"a list with {_name_kind(others[0])}" if others else "an empty list"
         raise ModelError(
-            f"divide of the chunker {chunker} returned {wrong or _kind(returned)}; return the "
+            f"divide of the chunker {chunker} returned {wrong or _name_kind(returned)}; return the "
             "positions in the text where chunks end, whole numbers of characters that ascend, "
             f"here to {length:,}, {PAGE}"
         )
 
 
 async def await_extractions(extractor: str, said: object, chunks: int) -> list[Extraction]:
-    """Return what ``extract`` of an extractor returns for so many chunks.
+    """Await the extractions of an extractor's ``extract``, and check them.
 
-    Raises ModelError for anything but one Extraction for each.
+    Raises ModelError unless there is one valid Extraction for each chunk.
     """
     with said_by(extractor, "extractor"):
         if not inspect.isawaitable(said):
-            raise _no_coroutine("extract", f"the extractor {extractor}", said)
+            raise _not_awaitable_error("extract", f"the extractor {extractor}", said)
         returned = await said
         listed = [*returned] if isinstance(returned, Iterable) else []
         others = [one for one in listed if not isinstance(one, Extraction)]
@@ -221,8 +229,8 @@ async def await_extractions(extractor: str, said: object, chunks: int) -> list[E
             for one in listed:
                 _check_extraction(extractor, one)
             return listed
-        wrong = f"a list with {_kind(others[0])}" if others else None
-        wrong = wrong or (f"{len(listed):,} of them" if listed else _kind(returned))
+        wrong = f"a list with {_name_kind(others[0])}" if others else None
+        wrong = wrong or (f"{len(listed):,} of them" if listed else _name_kind(returned))
         raise ModelError(
             f"extract of the extractor {extractor} returned {wrong}; return a list with an "
             f"Extraction for each chunk, here {chunks:,}, {PAGE}"
@@ -231,66 +239,70 @@ async def await_extractions(extractor: str, said: object, chunks: int) -> list[E
 
 def _check_extraction(extractor: str, said: Extraction) -> None:
     """Raise ModelError if a value in an extraction is not of its type."""
-    for entity in _each(extractor, "entities", said.entities, ExtractedEntity):
+    for entity in _check_records(extractor, "entities", said.entities, ExtractedEntity):
         values: dict[str, object] = {"name": entity.name, "type": entity.type}
         _check_texts(extractor, entity, values | {"description": entity.description})
         _check_sentences(extractor, entity)
-    for relation in _each(extractor, "relations", said.relations, ExtractedRelation):
+    for relation in _check_records(extractor, "relations", said.relations, ExtractedRelation):
         values = {"source": relation.source, "target": relation.target}
         _check_texts(extractor, relation, values | {"description": relation.description})
         _check_sentences(extractor, relation)
         keywords: object = relation.keywords
-        if isinstance(keywords, str) or not _are(str, keywords):
-            raise _wrong_value(extractor, relation, "keywords", keywords, "a tuple of texts")
+        if isinstance(keywords, str) or not _are_all(str, keywords):
+            raise _wrong_value_error(extractor, relation, "keywords", keywords, "a tuple of texts")
         weight: object = relation.weight
         if not isinstance(weight, Real) or isinstance(weight, bool) or not isfinite(weight):
-            raise _wrong_value(extractor, relation, "weight", weight, "a number")
+            raise _wrong_value_error(extractor, relation, "weight", weight, "a number")
     for name, value, kind in (
         ("proven", said.proven, bool),
         ("dropped", said.dropped, Mapping),
     ):
         if not isinstance(value, kind):
             words = "True or False" if kind is bool else "a dict of counts by reason"
-            raise _wrong_value(extractor, said, name, value, words)
+            raise _wrong_value_error(extractor, said, name, value, words)
 
 
 Record = TypeVar("Record", ExtractedEntity, ExtractedRelation)
 
 
-def _each(extractor: str, name: str, records: object, kind: type[Record]) -> Iterable[Record]:
-    """Return the records of an extraction. Raises ModelError if they are none of a kind."""
+def _check_records(
+    extractor: str, name: str, records: object, kind: type[Record]
+) -> Iterable[Record]:
+    """Return the records of an extraction. Raises ModelError if one is not of type ``kind``."""
     if not isinstance(records, tuple | list):
-        raise _wrong_value(extractor, Extraction(), name, records, f"a tuple of {kind.__name__}")
+        raise _wrong_value_error(
+            extractor, Extraction(), name, records, f"a tuple of {kind.__name__}"
+        )
     for one in records:
         if not isinstance(one, kind):
             raise ModelError(
                 f"extract of the extractor {extractor} returned an Extraction whose {name} have "
-                f"{_kind(one)}; let each be an {kind.__name__}, {PAGE}"
+                f"{_name_kind(one)}; let each be an {kind.__name__}, {PAGE}"
             )
     return records
 
 
 def _check_texts(extractor: str, record: object, values: Mapping[str, object]) -> None:
-    """Raise ModelError if a value is no text, or a name is blank."""
+    """Raise ModelError if a value is not a text, or a name is blank."""
     for name, value in values.items():
         if not isinstance(value, str):
-            raise _wrong_value(extractor, record, name, value, "a text")
+            raise _wrong_value_error(extractor, record, name, value, "a text")
         if not value.strip() and name in ("name", "source", "target"):
-            raise _wrong_value(extractor, record, name, value, "a text that is not empty")
+            raise _wrong_value_error(extractor, record, name, value, "a text that is not empty")
 
 
 def _check_sentences(extractor: str, record: ExtractedEntity | ExtractedRelation) -> None:
     sentences: object = record.sentences
     if not isinstance(sentences, tuple | list) or not all(map(is_whole, sentences)):
         words = "a tuple of whole numbers, from 1"
-        raise _wrong_value(extractor, record, "sentences", sentences, words)
+        raise _wrong_value_error(extractor, record, "sentences", sentences, words)
 
 
-def _are(kind: type, values: object) -> bool:
+def _are_all(kind: type, values: object) -> bool:
     return isinstance(values, tuple | list) and all(isinstance(one, kind) for one in values)
 
 
-def _wrong_value(
+def _wrong_value_error(
     extractor: str, record: object, name: str, value: object, wanted: str
 ) -> ModelError:
     return ModelError(
@@ -300,12 +312,12 @@ def _wrong_value(
 
 
 async def await_forecast(extractor: str, said: object) -> ExtractionForecast:
-    """Return what ``forecast`` of an extractor returns. Raises ModelError for anything else."""
+    """Await the result of an extractor's ``forecast``. Raises ModelError for any other type."""
     with said_by(extractor, "extractor"):
         returned: object = await said if inspect.isawaitable(said) else said
     if not isinstance(returned, ExtractionForecast):
         raise ModelError(
-            f"forecast of the extractor {extractor} returned {_kind(returned)}; return an "
+            f"forecast of the extractor {extractor} returned {_name_kind(returned)}; return an "
             f"ExtractionForecast, an empty one if nothing has to be paid, {PAGE}"
         )
     return returned
@@ -314,7 +326,7 @@ async def await_forecast(extractor: str, said: object) -> ExtractionForecast:
 async def checked_documents(
     loader: str, source: str, loading: object
 ) -> AsyncGenerator[LoadedDocument | RefusedDocument]:
-    """Yield what ``load`` of a loader yields for the source with an id.
+    """Yield the documents of a loader's ``load`` for a source. ``source`` is the source's id.
 
     Raises ModelError for anything but documents of this source.
     """
@@ -322,7 +334,8 @@ async def checked_documents(
         if inspect.iscoroutine(loading):
             loading.close()
         raise ModelError(
-            f"load of the loader {loader} returned {_kind(loading)}; write it as 'async def load' "
+            f"load of the loader {loader} returned {_name_kind(loading)}; write it as 'async def "
+            "load' "
             f"that yields documents, {PAGE}"
         )
     try:
@@ -339,10 +352,10 @@ async def checked_documents(
 
 
 def checked_document(loader: str, source: str, loaded: object) -> LoadedDocument | RefusedDocument:
-    """Return a document of a source. Raises ModelError for anything else.
+    """Return a document of a source unchanged. Raises ModelError for anything else.
 
-    Whether a document is still there is only known of those whose id is that of their source, or
-    begins with it and a ``#``.
+    Its id must be the id of the source, or begin with that and a ``#``. Otherwise, a later run
+    could not find out whether the document still exists.
     """
     if isinstance(loaded, RefusedDocument):
         values: dict[str, object] = {"id": loaded.id, "reason": loaded.reason}
@@ -350,30 +363,32 @@ def checked_document(loader: str, source: str, loaded: object) -> LoadedDocument
         values = {name: getattr(loaded, name) for name in ("id", "name", "note", "media_type")}
         text: object = loaded.text
         if not isinstance(text, DocumentText):
-            raise _wrong_document(loader, source, "text", _kind(text), "DocumentText(text=…)")
+            raise _wrong_document_error(
+                loader, source, "text", _name_kind(text), "DocumentText(text=…)"
+            )
         values["text"] = text.text
         size: object = loaded.size
         if not is_whole(size) or loaded.size < 0:
             number = one_line(repr(size), 40)
-            raise _wrong_document(loader, source, "size", number, "the number of bytes")
+            raise _wrong_document_error(loader, source, "size", number, "the number of bytes")
     else:
         raise ModelError(
-            f"load of the loader {loader} yielded {_kind(loaded)} for {source}; yield a "
+            f"load of the loader {loader} yielded {_name_kind(loaded)} for {source}; yield a "
             f"LoadedDocument, or a RefusedDocument with the reason, {PAGE}"
         )
     for name, value in values.items():
         if not isinstance(value, str):
-            raise _wrong_document(loader, source, name, _kind(value), "a text")
+            raise _wrong_document_error(loader, source, name, _name_kind(value), "a text")
     if isinstance(loaded, LoadedDocument):
         if loaded.id != source and not loaded.id.startswith(f"{source}#"):
             wanted = f"{source!r}, or begin with '{source}#' if it has several"
-            raise _wrong_document(loader, source, "id", one_line(repr(loaded.id), 80), wanted)
+            raise _wrong_document_error(loader, source, "id", one_line(repr(loaded.id), 80), wanted)
         _check_places(loader, source, loaded.text)
     return loaded
 
 
 def _check_places(loader: str, source: str, text: DocumentText) -> None:
-    """Raise ModelError unless all places that come with a text lie in it."""
+    """Raise ModelError unless all places that come with a text lie within the text."""
     length = len(text.text)
     titles = [one.start for one in text.outline]
     given = [place for one in text.given for place in (one.start, one.end)]
@@ -382,10 +397,12 @@ def _check_places(loader: str, source: str, text: DocumentText) -> None:
         if not ascend or not all(is_whole(one) and 0 <= one <= length for one in places):
             what = f"a text whose {name} are not places in it"
             wanted = f"positions that ascend, whole numbers of characters to {length:,}"
-            raise _wrong_document(loader, source, "text", what, wanted)
+            raise _wrong_document_error(loader, source, "text", what, wanted)
 
 
-def _wrong_document(loader: str, source: str, name: str, value: str, wanted: str) -> ModelError:
+def _wrong_document_error(
+    loader: str, source: str, name: str, value: str, wanted: str
+) -> ModelError:
     return ModelError(
         f"load of the loader {loader} yielded a document of {source} whose {name} is {value}; let "
         f"it be {wanted}, {PAGE}"
@@ -393,14 +410,15 @@ def _wrong_document(loader: str, source: str, name: str, value: str, wanted: str
 
 
 def checked_description(describer: str, said: object, entity: str) -> str:
-    """Return what ``describe`` of a describer returned for an entity.
+    """Return the description of an entity from a describer's ``describe``.
 
-    Raises ModelError for what is no text, and ModelOutputError for an empty one: others may have
-    one.
+    Raises ModelError if it is not a text. Raises ModelOutputError if it is empty, because the
+    describer may still describe other entities.
     """
     if not isinstance(said, str):
         raise ModelError(
-            f"describe of the describer {describer} returned {_kind(said)}; return a text, {PAGE}"
+            f"describe of the describer {describer} returned {_name_kind(said)}; return a text, "
+            f"{PAGE}"
         )
     if not said.strip():
         raise ModelOutputError(
@@ -416,27 +434,28 @@ def is_whole(value: object) -> bool:
 
 
 def advise_other(model: object, setting: str, own: str) -> str:
-    """Return what to do where a model does not what it is asked for.
+    """Return the advice for a model that fails its task.
 
-    ``setting`` says it of a model that the settings name, ``own`` of an object that was passed in.
+    It is ``setting`` for a model that the settings name, and ``own`` for a user's own object.
     """
     configured = type(model).__module__.startswith("pgs_neo4j.llm.")
     return setting if configured else f"{own}, {PAGE}"
 
 
-def _no_coroutine(method: str, owner: str, returned: object) -> ModelError:
+def _not_awaitable_error(method: str, owner: str, returned: object) -> ModelError:
     return ModelError(
-        f"{method} of {owner} is no coroutine, it returned {_kind(returned)}; write it as "
+        f"{method} of {owner} is no coroutine, it returned {_name_kind(returned)}; write it as "
         f"'async def {method}', {PAGE}"
     )
 
 
-def _no_reply(name: str, reply: object) -> ModelError:
+def _wrong_reply_error(name: str, reply: object) -> ModelError:
     return ModelError(
-        f"the model {name} returned {_kind(reply)} instead of a Completion with text and usage; "
+        f"the model {name} returned {_name_kind(reply)} instead of a Completion with text and "
+        "usage; "
         f"{PAGE}"
     )
 
 
-def _kind(value: object) -> str:
+def _name_kind(value: object) -> str:
     return "None" if value is None else f"a value of the type {type(value).__name__}"

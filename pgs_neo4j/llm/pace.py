@@ -20,9 +20,9 @@ MINUTE_S = 60.0
 
 @dataclass(slots=True)
 class Bucket:
-    """Tokens per minute as a leaky bucket (Turner 1986), full at first."""
+    """Limits tokens per minute by a leaky bucket (Turner 1986), which is full at first."""
 
-    per_minute: int  # may be changed; a debt stays
+    per_minute: int  # may be changed; a debt remains
     level: float = 0.0
     at: float = 0.0
 
@@ -32,8 +32,8 @@ class Bucket:
     def take(self, tokens: int, now: float) -> float:
         """Take ``tokens``, and return the seconds to wait before using them.
 
-        A call above a whole minute's allowance is not refused; it waits until the bucket is back at
-        zero.
+        Even a call that needs more than a whole minute's tokens is not refused. It waits until the
+        bucket is back at zero.
         """
         rate = self.per_minute / MINUTE_S
         self.level = min(float(self.per_minute), self.level + max(0.0, now - self.at) * rate)
@@ -48,7 +48,7 @@ class Bucket:
 
 @dataclass(slots=True)
 class Paid:
-    """The tokens that one call reserved, and those it used."""
+    """The tokens that one call reserved, and the tokens that it used."""
 
     tokens: int
     used: int | None = None
@@ -74,8 +74,8 @@ class Pace:
     def hold(self, wait_s: float, now: float) -> None:
         """Send nothing for ``wait_s`` seconds, as the endpoint requested.
 
-        A wait beyond LONGEST_WAIT_S ends the run that received it. It does not hold up other runs,
-        because the endpoint answers each of them separately.
+        A wait beyond LONGEST_WAIT_S is ignored here. It ends the run that received it, but must not
+        hold up other runs, because the endpoint answers each run separately.
         """
         if wait_s <= LONGEST_WAIT_S:
             self._free_at = max(self._free_at, now + wait_s)
@@ -83,7 +83,7 @@ class Pace:
     def told(self, left: Left | None, now: float) -> None:
         """Record the remaining capacity that the endpoint reports.
 
-        A reset beyond LONGEST_WAIT_S is ignored. If it is real, the endpoint refuses the next call.
+        A reset beyond LONGEST_WAIT_S is ignored. If it is true, the endpoint refuses the next call.
         """
         if left is None:
             return
@@ -105,13 +105,13 @@ class Pace:
 
     @asynccontextmanager
     async def entered(self, tokens: int) -> AsyncIterator[Paid]:
-        """Wait until ``tokens`` may be sent; set ``used`` to correct the guess.
+        """Wait until ``tokens`` may be sent; yield a record in which the caller sets ``used``.
 
-        A call that was not sent or was refused must set it to 0. The wait does not count against
-        the time that the call may take.
+        ``used`` corrects the estimate, and must be 0 for a call that was not sent or was refused.
+        The wait does not count against the time that the call may take.
         """
         clock = asyncio.get_running_loop().time
-        while (wait := self.wait_s(tokens, clock())) > 0:  # it changes while we wait
+        while (wait := self.wait_s(tokens, clock())) > 0:  # other calls may change it
             with paused(wait, "the endpoint asks for a pause", asked=True):
                 await asyncio.sleep(wait)
         paid = Paid(tokens)
@@ -120,7 +120,7 @@ class Pace:
         wait = self.bucket.take(tokens, clock()) if self.bucket else 0.0
         try:
             if wait > 0:
-                paid.used = 0  # should the wait be cancelled
+                paid.used = 0  # in case the wait is cancelled
                 with paused(wait, "tokens_per_minute limits the rate"):
                     await asyncio.sleep(wait)
                 paid.used = None

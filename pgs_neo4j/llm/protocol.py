@@ -1,4 +1,4 @@
-"""Protocols that a language model, an embedder, and a relevance model must satisfy, or may."""
+"""Declares the required and optional protocols of language models, embedders, and rerankers."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 class LLM(Protocol):
     """A reader: one prompt in, one Markdown text out, in one try.
 
-    Every failure is a ModelError; one with ``retry`` is tried again by the engine. A reader may
-    also be ``Paced``, ``Signed``, ``Free``, or ``Adapting``; the engine requires none of these.
+    Every failure is a ModelError. If it has a ``retry``, the engine tries again. A reader may also
+    be ``Paced``, ``Signed``, ``Free``, or ``Adapting``; the engine requires none of these.
     """
 
     @property
@@ -35,13 +35,13 @@ class LLM(Protocol):
     async def complete(
         self, prompt: Prompt, *, max_tokens: int, effort: Effort | None = None
     ) -> Completion:
-        """Return the whole reply; ``effort`` defaults to the model's own."""
+        """Return the whole reply; without ``effort``, the model uses its own default."""
         ...
 
     def stream(
         self, prompt: Prompt, *, max_tokens: int, effort: Effort | None = None
     ) -> AsyncGenerator[str | Completion, None]:
-        """Yield pieces of text as they arrive, then one Completion with everything."""
+        """Yield pieces of text as they arrive, then one Completion with the whole text."""
         ...
 
     async def close(self) -> None:
@@ -51,10 +51,7 @@ class LLM(Protocol):
 
 @runtime_checkable
 class Paced(Protocol):
-    """Shares the pace of its endpoint.
-
-    Any other LLM has a separate pace.
-    """
+    """A model that shares the pace of its endpoint. Any other model has a pace of its own."""
 
     @property
     def pace(self) -> Pace:
@@ -74,32 +71,33 @@ class Signed(Protocol):
 
 @runtime_checkable
 class Free(Protocol):
-    """Says whether it is free; any other LLM costs money."""
+    """A model that states whether it is free. Any other model costs money."""
 
     @property
     def free(self) -> bool:
-        """Whether it runs in this process at no cost.
+        """Whether the model runs in this process at no cost.
 
-        Its replies are then neither priced nor cached.
+        The replies of a free model are neither priced nor cached.
         """
         ...
 
 
 @runtime_checkable
 class Adapting(Protocol):
-    """A model that sends otherwise what its endpoint has refused, or would cut."""
+    """A model that changes its requests after its endpoint has refused or would cut one."""
 
     def take_lessons(self, told: ToldLessons | None = None) -> tuple[str, ...]:
-        """Return in sentences what was learned from refusals and a run was not told yet.
+        """Return one sentence for each lesson from refusals that a run has not reported yet.
 
-        ``told`` is what the run was told, and is added to. Without a run, it is what nobody was
-        told.
+        ``told`` are the lessons that the run has reported, and the returned ones are added to it.
+        Without it, lessons that any caller has taken before are left out.
         """
         ...
 
 
 def take_lessons(model: object, told: ToldLessons | None = None) -> tuple[str, ...]:
-    """Return what a model has learned and a run was not told yet; nothing if it does not adapt."""
+    """Return the lessons of a model that a run has not reported yet; empty if it has none."""
+
     return model.take_lessons(told) if isinstance(model, Adapting) else ()
 
 
@@ -108,7 +106,7 @@ class Relearning(Protocol):
     """An LLM that can forget what its endpoint has refused."""
 
     def forget_lessons(self) -> None:
-        """Forget what refusals have shown, because another model has this one's name now."""
+        """Forget the lessons from refusals, because the name now belongs to another model."""
         ...
 
 
@@ -117,18 +115,21 @@ class Preparing(Protocol):
     """An LLM whose server loads the model again for a larger prompt."""
 
     async def prepare(self, prompt: Prompt, *, max_tokens: int) -> None:
-        """Let smaller calls before this one load the model for both. Raises nothing."""
+        """Make earlier, smaller calls load the model with a context that also holds this call.
+
+        Then the model is loaded only once. Raises nothing.
+        """
         ...
 
 
 OnTokens = Callable[[int], None]
-"""Receives the number of tokens that a reply has so far, thinking included."""
+"""A function that receives the tokens of a reply so far, thinking included."""
 _listener: ContextVar[OnTokens | None] = ContextVar("_listener", default=None)
 
 
 @contextmanager
 def heard_by(listener: OnTokens) -> Iterator[None]:
-    """Report to ``listener`` how the replies grow that this task asks for in the block."""
+    """Report the growth of replies to ``listener``, for calls of this task in the block."""
     before = _listener.set(listener)
     try:
         yield
@@ -137,7 +138,7 @@ def heard_by(listener: OnTokens) -> Iterator[None]:
 
 
 def current_listener() -> OnTokens | None:
-    """Return the listener of the replies that this task asks for; None without one."""
+    """Return the listener for replies to calls of this task; None without one."""
     return _listener.get()
 
 
@@ -146,12 +147,12 @@ class Named(Protocol):
 
     @property
     def name(self) -> str:
-        """Its name in the table of prices."""
+        """The model's name in the table of prices."""
         ...
 
 
 def shared_pace(llm: object) -> Pace | None:
-    """Return the pace of a model's endpoint; None without one."""
+    """Return the pace that a model shares with its endpoint; None if it shares none."""
     pace = llm.pace if isinstance(llm, Paced) else None
     return pace if isinstance(pace, Pace) else None
 
@@ -159,22 +160,22 @@ def shared_pace(llm: object) -> Pace | None:
 def reply_signature(llm: LLM) -> str:
     """Return everything except the prompt that determines an LLM's replies.
 
-    That is its signature, else its name.
+    That is its signature or, without one, its name.
     """
     return llm.signature if isinstance(llm, Signed) else llm.name
 
 
 def is_signed(llm: LLM) -> bool:
-    """Return whether a model says what decides its replies.
+    """Return whether a model has a signature.
 
-    Replies of any other model are used within one run only, since its name says little: a class
-    that is being written keeps its name while its replies change.
+    Without one, its replies are used within one run only, because its name does not identify them:
+    a class under development keeps its name while its replies change.
     """
     return isinstance(llm, Signed)
 
 
 def is_free(llm: object) -> bool:
-    """Return whether a model or embedder is free; False if it does not say."""
+    """Return whether a model or embedder is free; False if it does not state that."""
     return bool(llm.free) if isinstance(llm, Free) else False
 
 
@@ -193,10 +194,7 @@ class Embedder(Protocol):
 
     @property
     def dimensions(self) -> int | None:
-        """The length of a vector.
-
-        None before the first reply, if only the model knows it.
-        """
+        """The length of a vector; None before the first reply, if only that shows it."""
         ...
 
     @property
@@ -205,10 +203,7 @@ class Embedder(Protocol):
         ...
 
     async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Return unit rows ``(n, d)`` in the order of ``texts``.
-
-        Empty texts get zeros.
-        """
+        """Return unit rows ``(n, d)`` in the order of ``texts``, zero for empty texts."""
         ...
 
     async def close(self) -> None:
@@ -218,7 +213,7 @@ class Embedder(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class EmbeddedTexts:
-    """Unit vectors ``(n, d)`` of some texts, and what the call for them used."""
+    """The unit vectors ``(n, d)`` of some texts, and the usage of their call."""
 
     vectors: NDArray[np.float32]
     usage: Usage
@@ -226,7 +221,7 @@ class EmbeddedTexts:
 
 @runtime_checkable
 class Metered(Protocol):
-    """An embedder that counts what a call used, as one behind an endpoint does."""
+    """An embedder that reports the usage of its calls, such as one behind an endpoint."""
 
     @property
     def model(self) -> str:
@@ -234,39 +229,39 @@ class Metered(Protocol):
         ...
 
     async def embed_once(self, texts: Sequence[str]) -> EmbeddedTexts:
-        """Embed texts in one call and one try, whose errors are ModelErrors."""
+        """Embed texts in one call and one try. Raises ModelError."""
         ...
 
 
 @runtime_checkable
 class Fitted(Protocol):
-    """An embedder that remembers what its endpoint takes in a call and reads of a text."""
+    """An embedder that remembers its endpoint's limits for calls and for texts."""
 
     @property
     def fit(self) -> TextFit:
-        """What is known so far, for all who use the embedder."""
+        """The known limits of the endpoint, shared by all users of the embedder."""
         ...
 
     @property
     def may_cut(self) -> bool:
-        """Whether its server is not known to refuse a text that is too long.
+        """Whether the server may silently embed only the beginning of a text that is too long.
 
-        Others may embed the beginning of such a text and say nothing.
+        It may unless it is known to refuse such a text.
         """
         ...
 
     async def ask_limit(self) -> None:
-        """Ask the server for its limit of a text, once. Raises nothing."""
+        """Ask the server for its limit for a text, once. Raises nothing."""
         ...
 
 
 @runtime_checkable
 class Lexical(Protocol):
-    """An embedder that knows words alone, and has a vector of zeros for a text without any."""
+    """An embedder that counts words, and returns zeros for a text without a known word."""
 
     @property
     def lexical(self) -> bool:
-        """Whether it knows words alone."""
+        """Whether the embedder counts words."""
         ...
 
 
@@ -292,13 +287,16 @@ class RelevanceModel(Protocol):
 
 
 class PaidCall(Protocol):
-    """A call whose usage is noted when it is known."""
+    """A call whose usage is set as soon as it is known."""
 
     usage: Usage | None
 
 
 Reserve = Callable[[int], AbstractAsyncContextManager[PaidCall]]
-"""Reserves so many tokens for a call, which may raise StoppedError, and records its usage."""
+"""A function that reserves so many tokens for a call, and then records its usage.
+
+It may raise StoppedError.
+"""
 
 
 @dataclass(slots=True)
@@ -308,7 +306,7 @@ class _UncountedCall:
 
 @asynccontextmanager
 async def reserve_nothing(_: int) -> AsyncGenerator[PaidCall]:
-    """Reserve nothing for a call, as outside of runs."""
+    """Reserve nothing, for calls outside of runs."""
     yield _UncountedCall()
 
 
@@ -317,5 +315,5 @@ class Reserving(Protocol):
     """A relevance model whose calls can be made within the budget of a run."""
 
     async def rank_within(self, question: str, texts: Sequence[str], reserve: Reserve) -> list[int]:
-        """Return what ``rank`` does, and reserve each call before it is sent."""
+        """Rank texts like ``rank``, but reserve each call before it is sent."""
         ...

@@ -1,7 +1,7 @@
-"""Retries model calls: jittered backoff under one total deadline.
+"""Retries model calls with jittered backoff under one total deadline.
 
-Models try once and say whether another try may help. The scheduler and the embedder call them
-through this module, so all tries together cannot exceed the deadline.
+A model tries once, and its error states if another try may help. The scheduler and the embedder
+call models through this module, so all tries together cannot exceed the deadline.
 """
 
 from __future__ import annotations
@@ -22,37 +22,38 @@ from pgs_neo4j.errors import ModelError, ModelTimeoutError
 from pgs_neo4j.model.ceilings import LONGEST_WAIT_S, QUIET_WAIT_S
 from pgs_neo4j.text.shown import duration
 
-# Each retry is reported as an event. Without a handler, Python would print the library's own line.
+# Each retry is reported as an event. Without this handler, Python would also print the library's
+# own line.
 logging.getLogger("stamina").addHandler(logging.NullHandler())
 
 WAIT_INITIAL_S = 0.5
 WAIT_MAX_S = 30.0
 WAIT_JITTER_S = 0.5
 WAIT_FLOOR_S = 0.05
-NAMED_WAIT_S = 3e9  # the end of a longer wait is not worth naming
-DOUBLINGS = 20  # of a wait; by then it has reached its maximum
+NAMED_WAIT_S = 3e9  # the end of a longer wait is not shown
+DOUBLINGS = 20  # of a wait, which has reached its maximum by then
 
 T = TypeVar("T")
 OnWait = Callable[[float, ModelError | None, str], None]
-"""Receives each wait in seconds, with the error before it or a reason in words."""
+"""A function that receives each wait in seconds, with the error before it or a reason in words."""
 
 
 def ignore_wait(wait_s: float, error: ModelError | None, reason: str) -> None:
-    """Ignore a wait; the default callback."""
+    """Ignore a wait. This is the default callback."""
 
 
 def retry_after_s(headers: Mapping[str, str], now: float | None = None) -> float | None:
     """Return the seconds that an endpoint asks its callers to wait.
 
-    They come from ``retry-after-ms`` or ``retry-after``. The latter may be seconds or an HTTP date,
-    which is compared with ``now`` (Unix time). None when neither is present or readable; never
-    negative.
+    They come from ``retry-after-ms`` or ``retry-after``, which holds seconds or an HTTP date. A
+    date is compared with ``now`` (Unix time, by default the current one). Returns None if neither
+    is present and readable. The result is never negative.
     """
-    milliseconds = _number(headers.get("retry-after-ms"))
+    milliseconds = _parse_number(headers.get("retry-after-ms"))
     if milliseconds is not None:
         return max(0.0, milliseconds / 1000)
     value = headers.get("retry-after")
-    seconds = _number(value)
+    seconds = _parse_number(value)
     if seconds is not None:
         return max(0.0, seconds)
     if not value:
@@ -64,7 +65,7 @@ def retry_after_s(headers: Mapping[str, str], now: float | None = None) -> float
     return max(0.0, at - (time.time() if now is None else now))
 
 
-def _number(value: str | None) -> float | None:
+def _parse_number(value: str | None) -> float | None:
     try:
         number = float(value or "")
     except ValueError:
@@ -73,7 +74,7 @@ def _number(value: str | None) -> float | None:
 
 
 def wait_sentence(problem: str, wait_s: float, longest_s: float) -> str:
-    """Return a sentence on an endpoint that asks for too long a wait, without a period."""
+    """Return a sentence about an endpoint that asks for too long a wait, without its period."""
     until = ""
     if wait_s < NAMED_WAIT_S:
         at = datetime.now(UTC) + timedelta(seconds=wait_s)
@@ -91,15 +92,15 @@ async def with_retries(
     timeout_error: ModelTimeoutError,
     on_wait: OnWait = ignore_wait,
 ) -> T:
-    """Call again while the ModelError says ``retry`` and time remains.
+    """Call until it succeeds, as long as its ModelError has a ``retry`` and time remains.
 
-    ``deadline`` is in the event loop's time, and is postponed while the call is ``paused``. So one
-    deadline ends all tries, their hedges, and their waits. Raises the last transient failure when
-    tries or time run out or the endpoint asks for a wait beyond the deadline or LONGEST_WAIT_S.
-    Raises ``timeout_error`` when the very first try was still running, and any other exception of
-    ``call`` unchanged.
+    ``deadline`` is in the event loop's time, and is postponed while the call is ``paused``. This
+    one deadline limits all tries, their hedges, and their waits. Raises the last transient failure
+    if tries or time run out, or if the endpoint asks for a wait beyond the deadline or
+    LONGEST_WAIT_S. Raises ``timeout_error`` if the time runs out during the first try. Raises any
+    other exception of ``call`` unchanged.
     """
-    import stamina  # a tenth of a second with tenacity, and only runs that use models need it
+    import stamina  # importing it takes a tenth of a second, and only calls of models need it
 
     patience = _Patience(deadline, on_wait)
     token = _PATIENCE.set(patience)
@@ -124,8 +125,8 @@ async def with_retries(
 def paused(wait_s: float = 0.0, reason: str = "", *, asked: bool = False) -> Iterator[None]:
     """Stop the clock of the current call while no request is made.
 
-    ``wait_s`` is how long, if known. A wait that the endpoint ``asked`` for stops the clock for
-    LONGEST_WAIT_S of all its tries together, so that it cannot postpone the end forever.
+    ``wait_s`` is the expected length, if known. Waits that the endpoint ``asked`` for stop the
+    clock for at most LONGEST_WAIT_S in all tries together, so they cannot postpone the end forever.
     """
     patience = _PATIENCE.get()
     if patience is None:
@@ -155,15 +156,15 @@ class _Patience:
         self.last: ModelError | None = None
 
     def pause(self, *, asked: bool) -> None:
-        """Stop the clock; simultaneous tries may pause it together."""
+        """Stop the clock. Simultaneous tries may stop it together."""
         if not self._pauses:
             self._paused_at = asyncio.get_running_loop().time()
             self._paused_for = self._asked_left if asked else math.inf
-            self._move(self.deadline + self._asked_left if asked else None)
+            self._reschedule(self.deadline + self._asked_left if asked else None)
         self._pauses += 1
 
     def go_on(self) -> None:
-        """Restart the clock once no pause is left."""
+        """End one pause, and restart the clock if no other pause is left."""
         self._pauses -= 1
         if not self._pauses:
             elapsed = asyncio.get_running_loop().time() - self._paused_at
@@ -171,16 +172,16 @@ class _Patience:
             if math.isfinite(self._paused_for):
                 self._asked_left -= postponed
             self.deadline += postponed
-            self._move(self.deadline)
+            self._reschedule(self.deadline)
 
-    def _move(self, deadline: float | None) -> None:
+    def _reschedule(self, deadline: float | None) -> None:
         if self.bound is not None and not self.bound.expired():
             self.bound.reschedule(deadline)
 
     def decide(self, error: Exception) -> bool | float:
         """Decide on a retry, and report it.
 
-        False: give up. A number: wait that many seconds.
+        Returns the seconds to wait before the retry, or False to give up.
         """
         retry = error.retry if isinstance(error, ModelError) else None
         if retry is None:
@@ -195,7 +196,8 @@ class _Patience:
         elif retry.wait_s > LONGEST_WAIT_S:
             return False
         else:
-            # "Retry-After: 0" must not cause a busy loop, nor equal waits a stampede.
+            # "Retry-After: 0" must not cause a busy loop, and equal waits must not cause a
+            # stampede.
             least_s = WAIT_FLOOR_S * 2.0 ** min(self.failures, DOUBLINGS)
             wait_s = max(retry.wait_s, min(WAIT_MAX_S, least_s))
             wait_s += random.uniform(0.0, wait_s / 10)

@@ -1,4 +1,4 @@
-"""An LLM whose replies a function computes, for tests."""
+"""Provides an LLM for tests, whose replies a function computes."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ Answer = Callable[[Prompt], Reply | Awaitable[Reply]]
 def contract_reply(prompt: Prompt) -> str:
     """Return a valid reply to any prompt, citing only its nodes."""
     if prompt.task == "synthesis":
-        return _synthesis(prompt)
+        return _write_synthesis(prompt)
     if prompt.task == "reduction":
-        return _reduction(prompt)
+        return _write_reduction(prompt)
     if prompt.task == "keywords":
         return f"names: {prompt.question}\nthemes: {prompt.question}"
     if prompt.task == "rerank":
@@ -45,7 +45,7 @@ def contract_reply(prompt: Prompt) -> str:
     )
 
 
-def _reduction(prompt: Prompt) -> str:
+def _write_reduction(prompt: Prompt) -> str:
     cited = [
         f"- {entry.name} says something [P{citation.partition}:{citation.alias}]."
         for entry in prompt.reports
@@ -56,7 +56,7 @@ def _reduction(prompt: Prompt) -> str:
     return f"## Domain State\n{len(prompt.reports)} reports.\n\n## Findings\n{lines}\n"
 
 
-def _synthesis(prompt: Prompt) -> str:
+def _write_synthesis(prompt: Prompt) -> str:
     cited = [
         f"[P{citation.partition}:{citation.alias}]"
         for entry in prompt.reports
@@ -82,11 +82,11 @@ def _synthesis(prompt: Prompt) -> str:
 
 
 class ScriptedLLM:
-    """Replies with the result of ``answer``, or raises it.
+    """Replies with the result of ``answer``, or raises it if it is an exception.
 
-    It is raised if it is an exception. ``answer`` may be a coroutine function. ``prompts`` holds
-    every prompt in order of arrival; ``max_tokens`` and ``efforts`` hold the arguments of each
-    call. Each reply takes ``delay_s`` seconds.
+    ``answer`` may be a coroutine function. ``prompts`` holds every prompt in order of arrival, and
+    ``max_tokens`` and ``efforts`` hold the arguments of each call. Each reply takes ``delay_s``
+    seconds.
     """
 
     def __init__(
@@ -102,16 +102,13 @@ class ScriptedLLM:
 
     @property
     def signature(self) -> str:
-        """Its name: what one of this name has replied is used again."""
+        """The name, so models of the same name share their cached replies."""
         return self.name
 
     async def complete(
         self, prompt: Prompt, *, max_tokens: int, effort: Effort | None = None
     ) -> Completion:
-        """Return the reply to ``prompt``.
-
-        Usage is estimated unless the reply includes it.
-        """
+        """Return the reply to ``prompt``, with an estimated usage unless ``answer`` returns one."""
         self.prompts.append(prompt)
         self.max_tokens.append(max_tokens)
         self.efforts.append(effort)

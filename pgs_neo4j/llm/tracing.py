@@ -1,6 +1,6 @@
-"""Calls of models as spans: who was asked, where, and how much was used.
+"""Wraps calls of models in spans, which record the model, its host, and the usage.
 
-Prompts and replies stand in a span only if that is wanted, and texts to embed never do.
+A span holds prompt and reply only if the caller asks for that, and never holds texts to embed.
 """
 
 from __future__ import annotations
@@ -28,17 +28,17 @@ PROVIDERS = {
     "mistral": "mistral_ai",
     "xai": "x_ai",
 }
-"""Providers to which the conventions for generative AI give other names than the settings."""
+"""Providers whose name in OpenTelemetry's conventions differs from the name in the settings."""
 
 OWN, OTHER = "pgs_neo4j", "_OTHER"
-"""The provider of a model in this process, and of an object that names none."""
+"""The provider in the span of a free model in this process, and of an unknown model."""
 
 
 @dataclass(frozen=True, slots=True)
 class ServedAt:
-    """The provider, as the settings name it, and the host; no host in this process.
+    """The provider by its name in the settings, and the host; None for a model in this process.
 
-    ``provider`` is the interface where the vendor behind an address is not known.
+    If the vendor behind an address is unknown, ``provider`` is the name of the interface.
     """
 
     provider: str
@@ -48,18 +48,18 @@ class ServedAt:
 
 @runtime_checkable
 class Located(Protocol):
-    """A model that knows where it is served."""
+    """A model that reports its provider and host."""
 
     @property
     def served_at(self) -> ServedAt:
-        """The provider and the host that answer its calls."""
+        """The provider and the host that answer this model's calls."""
         ...
 
 
 async def complete_traced(
     llm: LLM, prompt: Prompt, room: int, effort: Effort | None, *, text: bool
 ) -> Completion:
-    """Return a whole reply; ``text``: prompt and reply also stand in the span."""
+    """Return a whole reply; with ``text``, the span also holds prompt and reply."""
     with _chat_span(llm, prompt, room, text=text) as span:
         with said_by(llm.name):
             replying: object = llm.complete(prompt, max_tokens=room, effort=effort)
@@ -71,14 +71,16 @@ async def complete_traced(
 def stream_traced(
     llm: LLM, prompt: Prompt, room: int, effort: Effort | None, *, text: bool
 ) -> Pieces:
-    """Return the pieces of a reply, in a span that ends with them."""
+    """Yield the pieces of a reply within a span; with ``text``, it also holds prompt and reply."""
     with said_by(llm.name):
         streaming: object = llm.stream(prompt, max_tokens=room, effort=effort)
     pieces = checked_pieces(llm.name, streaming)
-    return _traced(llm, prompt, room, pieces, text=text) if is_tracing() else pieces
+    return _trace_pieces(llm, prompt, room, pieces, text=text) if is_tracing() else pieces
 
 
-async def _traced(llm: LLM, prompt: Prompt, room: int, pieces: Pieces, *, text: bool) -> Pieces:
+async def _trace_pieces(
+    llm: LLM, prompt: Prompt, room: int, pieces: Pieces, *, text: bool
+) -> Pieces:
     reply: Completion | None = None
     with _chat_span(llm, prompt, room, text=text) as span:
         async with aclosing(pieces):
@@ -88,7 +90,7 @@ async def _traced(llm: LLM, prompt: Prompt, room: int, pieces: Pieces, *, text: 
                     reply = piece
                 else:
                     yield piece
-    # The caller stops at the reply. Inside the span, that would look like an error.
+    # The caller closes this generator at the reply. Inside the span, that would look like an error.
     if reply is not None:
         yield reply
 
@@ -103,9 +105,9 @@ def _chat_span(llm: LLM, prompt: Prompt, room: int, *, text: bool) -> SpanNotes:
         spans.PARTITION: prompt.partition,
     }
     if text:
-        attributes[spans.SYSTEM_INSTRUCTIONS] = _parts(prompt.system)
-        attributes[spans.INPUT_MESSAGES] = _message("user", prompt.user)
-    # A streamed reply may end in another task, so the span is not the current one.
+        attributes[spans.SYSTEM_INSTRUCTIONS] = _format_parts(prompt.system)
+        attributes[spans.INPUT_MESSAGES] = _format_message("user", prompt.user)
+    # A streamed reply may end in another task, so the span must not be the current one.
     return start_span(spans.chat_name(llm.name), attributes, client=True)
 
 
@@ -118,16 +120,16 @@ def _note_reply(span: SpanNotes, reply: Completion, *, text: bool) -> None:
             spans.CACHE_WRITE_TOKENS: reply.usage.cache_write_tokens or None,
             spans.OUTPUT_TOKENS: reply.usage.output_tokens,
             spans.FINISH_REASONS: ("length" if reply.truncated else "stop",),
-            spans.OUTPUT_MESSAGES: _message("assistant", reply.text) if text else None,
+            spans.OUTPUT_MESSAGES: _format_message("assistant", reply.text) if text else None,
         }
     )
 
 
-def _message(role: str, text: str) -> str:
+def _format_message(role: str, text: str) -> str:
     return json.dumps([{"role": role, "parts": [{"type": "text", "content": text}]}])
 
 
-def _parts(text: str) -> str:
+def _format_parts(text: str) -> str:
     return json.dumps([{"type": "text", "content": text}])
 
 
@@ -135,7 +137,7 @@ async def embed_traced(embedder: Embedder, texts: Sequence[str]) -> NDArray[np.f
     """Return the vectors ``(n, d)`` of some texts."""
     with _embeddings_span(embedder, embedder.name, texts) as span:
         with said_by(embedder.name, "embedder"):
-            said = embedder.dimensions  # before the reply, which may show what it is
+            said = embedder.dimensions  # read before the reply, which may change it
             embedding: object = embedder.embed(texts)
             vectors = await await_vectors(embedder.name, embedding, len(texts), said)
         span.note({spans.DIMENSIONS: vectors.shape[1]})
@@ -143,7 +145,7 @@ async def embed_traced(embedder: Embedder, texts: Sequence[str]) -> NDArray[np.f
 
 
 async def embed_once_traced(embedder: Metered, texts: Sequence[str]) -> EmbeddedTexts:
-    """Return the vectors of some texts in one call, and what its endpoint counted."""
+    """Embed some texts in one call; return their vectors and the usage."""
     with _embeddings_span(embedder, embedder.model, texts) as span:
         embedded = await embedder.embed_once(texts)
         span.note(
@@ -166,7 +168,7 @@ def _embeddings_span(embedder: object, model: str, texts: Sequence[str]) -> Span
 
 
 def provider_attributes(model: object) -> dict[str, str | int | None]:
-    """Return the attributes of a span that say where a model is served."""
+    """Return the attributes of a span for the provider and host of a model."""
     at = served_at(model)
     return {
         spans.PROVIDER: PROVIDERS.get(at.provider, at.provider),
@@ -176,7 +178,7 @@ def provider_attributes(model: object) -> dict[str, str | int | None]:
 
 
 def served_at(model: object) -> ServedAt:
-    """Return where a model is served, as far as it says."""
+    """Return the provider and host of a model, as far as it reports them."""
     if isinstance(model, Located):
         return model.served_at
     return ServedAt(OWN if is_free(model) else OTHER)

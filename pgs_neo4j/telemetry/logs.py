@@ -1,4 +1,4 @@
-"""Writes log records as lines of JSON, with the ids of the run and the job that they belong to."""
+"""Writes log records as lines of JSON, with the ids of their run and job."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from pgs_neo4j.telemetry.redaction import redacted
 
 FIELDS = "fields"
-"""The attribute of a record that holds more fields, values by name."""
+"""The attribute of a log record that holds further fields, as values by name."""
 
 RUN: ContextVar[str] = ContextVar("pgs_run", default="")
 JOB: ContextVar[str] = ContextVar("pgs_job", default="")
@@ -20,9 +20,9 @@ JOB: ContextVar[str] = ContextVar("pgs_job", default="")
 
 @contextmanager
 def log_ids(*, run: str = "", job: str = "") -> Iterator[None]:
-    """Give log records of the block these ids; an empty one stays as it is.
+    """Give these ids to log records of the block; an empty id leaves the current one.
 
-    Tasks that the block starts inherit them.
+    Tasks that the block starts inherit the ids.
     """
     wanted = [(RUN, run or RUN.get()), (JOB, job or JOB.get())]
     marks = [(variable, variable.set(value)) for variable, value in wanted]
@@ -30,26 +30,27 @@ def log_ids(*, run: str = "", job: str = "") -> Iterator[None]:
         yield
     finally:
         for variable, mark in marks:
-            with suppress(ValueError):  # closed by another task, which never had the ids
+            # A generator may be closed by another task, which never had the ids.
+            with suppress(ValueError):
                 variable.reset(mark)
 
 
 class JsonLines(logging.Formatter):
-    """Makes one line of ASCII of a record, without secrets.
+    """Formats a record as one line of ASCII JSON without secrets.
 
-    ``time`` is in UTC, in microseconds. ``run``, ``job``, and ``exception`` are left out where
-    there are none.
+    ``time`` is in UTC, to the microsecond. ``run``, ``job``, and ``exception`` are left out if the
+    record has none.
     """
 
     def format(self, record: logging.LogRecord) -> str:
-        """Return the line, without its end."""
+        """Return the line, without a line break."""
         at = datetime.fromtimestamp(record.created, UTC)
         ids = {"run": RUN.get(), "job": JOB.get()}
         document: dict[str, object] = {
             "time": at.isoformat(timespec="microseconds").replace("+00:00", "Z"),
             "level": record.levelname.lower(),
             "logger": record.name,
-            "message": redacted(_message(record)),
+            "message": redacted(_format_message(record)),
             **{name: value for name, value in ids.items() if value},
         }
         for name, value in getattr(record, FIELDS, {}).items():
@@ -59,7 +60,7 @@ class JsonLines(logging.Formatter):
         return json.dumps(document, default=str)
 
 
-def _message(record: logging.LogRecord) -> str:
+def _format_message(record: logging.LogRecord) -> str:
     try:
         return record.getMessage()
     except Exception:  # noqa: BLE001 - a library may log arguments that do not fit

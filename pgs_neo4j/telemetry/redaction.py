@@ -1,4 +1,4 @@
-"""Keeps secrets out of log records."""
+"""Masks secrets in texts such as log records."""
 
 from __future__ import annotations
 
@@ -9,7 +9,10 @@ from urllib.parse import quote
 
 MASK = "***"
 SHORTEST = 4
-"""Characters of a secret. Shorter ones would blot out ordinary text, and protect nothing."""
+"""Characters of the shortest secret that is masked.
+
+To mask shorter ones would remove ordinary text and protect nothing.
+"""
 
 _SHAPES = re.compile(
     r"(?<=://)[^\s/@]+(?=@)"  # credentials in an address
@@ -22,19 +25,20 @@ _hidden: set[str] = set()
 
 
 def hide(secrets: Iterable[str | None]) -> None:
-    """Mask these texts in all log records from now on, however they are escaped."""
+    """Mask these secrets in all later texts, in every form in which messages escape them."""
     for secret in secrets:
         if secret is not None and len(secret.strip()) >= SHORTEST:
-            _hidden.update(_forms(secret), _forms(secret.strip()))
+            _hidden.update(_list_forms(secret), _list_forms(secret.strip()))
 
 
 def redacted(text: str) -> str:
-    """Return the text with all hidden secrets, and what looks like one, masked."""
+    """Mask all hidden secrets in a text, and everything that looks like a secret."""
+    # Longest first, because a short secret may be a part of a longer one.
     for secret in sorted(_hidden, key=len, reverse=True):
         text = text.replace(secret, MASK)
     return _SHAPES.sub(MASK, text)
 
 
-def _forms(secret: str) -> set[str]:
-    """Return a secret as messages may quote it."""
+def _list_forms(secret: str) -> set[str]:
+    """Return a secret in all forms in which messages may quote it."""
     return {secret, repr(secret)[1:-1], json.dumps(secret)[1:-1], quote(secret, safe="")}

@@ -1,8 +1,8 @@
-"""Starts spans, if the program that runs this package has set OpenTelemetry up.
+"""Starts spans if the surrounding program has set up OpenTelemetry.
 
-Only the API of OpenTelemetry is used, and never imported on its own account: a program that wants
-spans has imported it already, or names a provider in the environment. The names of all spans and
-attributes stand here alone, because OpenTelemetry still changes its conventions for models.
+Only OpenTelemetry's API is used. It is imported only if the program has imported it already or
+names a provider in the environment, so nobody else pays for the import. All names of spans and
+attributes are in this module, because OpenTelemetry still changes its conventions for models.
 """
 
 from __future__ import annotations
@@ -71,14 +71,14 @@ QUERY_SUMMARY = "db.query.summary"
 
 _NAMED = "OTEL_PYTHON_TRACER_PROVIDER" in os.environ
 _ENDS = (CancelledError, GeneratorExit)
-"""Ways for a block to end that are no errors."""
+"""Exceptions that end a block without being errors."""
 
 
 class SpanNotes(Protocol):
-    """A span while its block runs."""
+    """A span that lasts as long as its block."""
 
     def __enter__(self) -> SpanNotes:
-        """Begin it."""
+        """Begin the span."""
         ...
 
     def __exit__(
@@ -87,53 +87,54 @@ class SpanNotes(Protocol):
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        """End it."""
+        """End the span."""
         ...
 
     def note(self, attributes: Attributes) -> None:
-        """Add attributes; None leaves one out."""
+        """Add attributes, except attributes that are None."""
         ...
 
 
 def start_span(
     name: str, attributes: Attributes, *, current: bool = False, client: bool = False
 ) -> SpanNotes:
-    """Return a span to be entered; spans inside a ``current`` one are its children.
+    """Return a span as a context manager.
 
-    A ``client`` asks another program. A block that fails has the kind of its error in the span, and
-    never its message. One that is not ``current`` may end in another task.
+    Spans inside a ``current`` span are its children. A span that is not ``current`` may end in
+    another task. ``client`` is true for a call to another program. If the block fails, the span
+    records the type of the error, but never its message, which may hold text of a graph.
     """
-    tracer = _tracer()
+    tracer = _find_tracer()
     return NOTHING if tracer is None else _ActiveSpan(tracer, name, attributes, current, client)
 
 
 def is_tracing() -> bool:
-    """Return whether spans go anywhere."""
-    return _tracer() is not None
+    """Return whether the program has set up OpenTelemetry, so that spans are recorded."""
+    return _find_tracer() is not None
 
 
 def phase_name(phase: str) -> str:
-    """Return the name of the span of a phase."""
+    """Return the name of a phase's span."""
     return f"pgs.{phase}"
 
 
 def step_name(step: str) -> str:
-    """Return the name of the span of a step of an ingestion."""
+    """Return the name of the span of an ingestion step."""
     return f"{INGEST}.{step}"
 
 
 def chat_name(model: str) -> str:
-    """Return the name of the span of a call."""
+    """Return the name of the span of a model call."""
     return f"{CHAT} {model}"
 
 
 def embeddings_name(model: str) -> str:
-    """Return the name of the span of a call for vectors."""
+    """Return the name of the span of an embedding call."""
     return f"{EMBEDDINGS} {model}"
 
 
 class _NoSpan:
-    """Stands for a span where there is no OpenTelemetry."""
+    """Replaces a span if OpenTelemetry is not set up."""
 
     __slots__ = ()
 
@@ -144,7 +145,7 @@ class _NoSpan:
         pass
 
     def note(self, attributes: Attributes) -> None:
-        """Note nothing."""
+        """Ignore the attributes."""
 
 
 NOTHING = _NoSpan()
@@ -164,7 +165,9 @@ class _ActiveSpan:
         from opentelemetry import context, trace
 
         kind = trace.SpanKind.CLIENT if self.client else trace.SpanKind.INTERNAL
-        self.span = self.tracer.start_span(self.name, kind=kind, attributes=_set(self.attributes))
+        self.span = self.tracer.start_span(
+            self.name, kind=kind, attributes=_drop_none(self.attributes)
+        )
         if self.current:
             self.token = context.attach(trace.set_span_in_context(self.span))
         return self
@@ -187,17 +190,17 @@ class _ActiveSpan:
             context.detach(self.token)
 
     def note(self, attributes: Attributes) -> None:
-        """Add attributes; None leaves one out."""
+        """Add attributes, except attributes that are None."""
         if self.span is not None:
-            self.span.set_attributes(_set(attributes))
+            self.span.set_attributes(_drop_none(attributes))
 
 
-def _set(attributes: Attributes) -> dict[str, Value]:
+def _drop_none(attributes: Attributes) -> dict[str, Value]:
     return {name: value for name, value in attributes.items() if value is not None}
 
 
-def _tracer() -> Tracer | None:
-    """Return the tracer of the program; None without a provider."""
+def _find_tracer() -> Tracer | None:
+    """Return the tracer of the surrounding program; None if it has no provider."""
     provider = _provider()
     if provider is None:
         return None

@@ -69,7 +69,7 @@ UNSETTLED = "no sweep was paid, because the synthesis would fail: {error}"
 
 Hear = Callable[[str], Awaitable[None]]
 
-_OWN: WeakKeyDictionary[LLM | Embedder, Pace] = WeakKeyDictionary()
+_PACES: WeakKeyDictionary[LLM | Embedder, Pace] = WeakKeyDictionary()
 
 
 @dataclass(slots=True)
@@ -184,7 +184,7 @@ class Calls:
                 ):
                     reply = await complete_traced(llm, asked, room, effort, text=self.traced_text)
                 paid.usage = reply.usage
-                self._note(llm, reply)
+                self._note_lessons(llm, reply)
                 check_size(llm.name, reply, room)
                 # Calls that wait for this one build their prompts from what its reply shows.
                 verdict = await self._check_prompt(llm, asked, reply)
@@ -250,7 +250,7 @@ class Calls:
                 )
             reply = await self._hear_all(llm, piece, pieces, hear)
             paid.usage = reply.usage
-            self._note(llm, reply)
+            self._note_lessons(llm, reply)
         self.settlements.add(llm, effort, stream=True)
         verdict = await self._check_prompt(llm, prompt, reply)
         return replace(reply, proven=await self._accept(llm, prompt, reply, room, verdict))
@@ -305,7 +305,7 @@ class Calls:
                 with self._learning(llm):
                     reply = await self._try(call)
                 paid.usage = reply.usage
-                self._note(llm, reply)
+                self._note_lessons(llm, reply)
 
         try:
             with stopping(self.budget, self.scheduler.timeout_s):
@@ -333,9 +333,9 @@ class Calls:
         async with aclosing(
             stream_traced(llm, PROMPT, ROOM, effort, text=self.traced_text)
         ) as pieces:
-            return await self._hear_all(llm, await anext(pieces, None), pieces, _hear_nothing)
+            return await self._hear_all(llm, await anext(pieces, None), pieces, _ignore_piece)
 
-    def _note(self, llm: LLM, reply: Completion) -> None:
+    def _note_lessons(self, llm: LLM, reply: Completion) -> None:
         """Warn of doubtful counts and of lessons that a reply shows about its endpoint."""
         self._doubts.note(llm.name, reply)
         for lesson in self.take_lessons(llm):
@@ -408,7 +408,7 @@ class Calls:
         if verdict == "read":
             self.proofs.learn(llm.name, size, reply.counted)
             counts = self.proofs.is_count(llm.name, reply.counted)
-            if counts and reply.counted and self._surely_read(llm, prompt, reply):
+            if counts and reply.counted and self._is_surely_read(llm, prompt, reply):
                 self.contexts.learn_whole(llm.name, reply.counted)
         return verdict
 
@@ -437,7 +437,7 @@ class Calls:
             usage=reply.usage,
         )
 
-    def _surely_read(self, llm: LLM, prompt: Prompt, reply: Completion) -> bool:
+    def _is_surely_read(self, llm: LLM, prompt: Prompt, reply: Completion) -> bool:
         """Return whether something besides the count of tokens proves that a prompt was read.
 
         The count alone is no proof, because a server may count first and cut the prompt later.
@@ -468,7 +468,7 @@ class Calls:
         return self.proofs.judge(llm.name, size, reply.counted, receipts, context)
 
     async def keep_proof(self, llm: LLM, prompt: Prompt, reply: Completion) -> OpenProof | None:
-        """Return the evidence that may later prove a prompt read or cut; None if there is none.
+        """Return evidence that may later prove a prompt read or cut; None without any.
 
         Later replies may reveal a cut that this reply has hidden, even if it comes from the cache.
         """
@@ -626,7 +626,7 @@ class Calls:
             # Roles and separators dominate a prompt of a few words. Its ratio of actual to
             # estimated tokens would make other prompts look costlier than they are.
             size = estimated if typical else 0
-            paid.counted = self._count(llm, size, amount, paid.usage)
+            paid.counted = self._count_usage(llm, size, amount, paid.usage)
             self._tried += 0 if typical else paid.counted.usage.calls
             for settled in self._settled:
                 if not settled.done():
@@ -635,7 +635,9 @@ class Calls:
             self.waits.on_event(UsageCounted(self.usage, self.budget.cost, llm.name))
             await self.ledger.end(paid)
 
-    def _count(self, llm: Named, estimated: int, amount: Amount, usage: Usage | None) -> Spent:
+    def _count_usage(
+        self, llm: Named, estimated: int, amount: Amount, usage: Usage | None
+    ) -> Spent:
         """Count the usage of a call, or its worst case if unknown; return what was counted."""
         free = is_free(llm)
         if usage is None:
@@ -651,7 +653,7 @@ class Calls:
         pace = shared_pace(llm)
         if pace is None:
             try:
-                pace = _OWN.setdefault(llm, Pace())
+                pace = _PACES.setdefault(llm, Pace())
             except TypeError:  # without weak references, the pace belongs to this run alone
                 pace = self._own.setdefault(id(llm), Pace())
         pace.allow(self.tokens_per_minute)
@@ -688,5 +690,5 @@ def _cut_sentence(llm: LLM, how: str) -> str:
     )
 
 
-async def _hear_nothing(piece: str) -> None:
+async def _ignore_piece(piece: str) -> None:
     """Ignore a piece of a test call's reply."""

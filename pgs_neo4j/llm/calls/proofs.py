@@ -135,7 +135,7 @@ class Proofs:
             self._miscounting.add(model)
             return _BY_RECEIPTS[receipts]
         # A prompt that was cut to half of a context would have half of the usual tokens.
-        usual = bool(self._alike(model, size))
+        usual = bool(self._find_alike(model, size))
         if receipts == "some" or (not whole and _is_plateau(counted, context, usual=usual)):
             return "cut"
         return "read" if whole or context is not None else "unproven"
@@ -172,7 +172,7 @@ class Proofs:
 
     def knows(self, model: str, size: TextSize) -> bool:
         """Return whether this model's endpoint has counted the tokens of a similar text."""
-        return self.counts(model) and bool(self._alike(model, size))
+        return self.counts(model) and bool(self._find_alike(model, size))
 
     def distrust(self, model: str) -> None:
         """Forget the counts of prompts that seemed whole, because their server has cut one."""
@@ -186,7 +186,7 @@ class Proofs:
 
     def is_short(self, model: str, size: TextSize, counted: int) -> bool:
         """Return whether a prompt of this size must have more tokens than the server counted."""
-        alike = self._alike(model, size)
+        alike = self._find_alike(model, size)
         usual = min((one.usual(size) for one in alike), default=0.0)
         shorter = [one.usual(size) for one in alike if one.tokens < SHORTER * counted]
         if len(shorter) >= FEWEST_SHORTER:
@@ -210,7 +210,7 @@ class Proofs:
         del cuts[:-SAMPLES]
         return False
 
-    def _alike(self, model: str, size: TextSize) -> list[_Sample]:
+    def _find_alike(self, model: str, size: TextSize) -> list[_Sample]:
         """Return the samples of the same kind of text."""
         return [
             sample

@@ -41,8 +41,8 @@ class Payer:
     allow: Callable[[float], AbstractAsyncContextManager[float | None]] = _allow_all
 
 
-_NOBODY = Payer()
-_PAYER: ContextVar[Payer] = ContextVar("pgs_payer", default=_NOBODY)
+_NO_PAYER = Payer()
+_PAYER: ContextVar[Payer] = ContextVar("pgs_payer", default=_NO_PAYER)
 
 
 @contextmanager

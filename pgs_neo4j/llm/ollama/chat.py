@@ -1,8 +1,9 @@
-"""A model of Ollama, asked natively.
+"""Calls a model of Ollama through its native interface.
 
-Ollama's OpenAI-compatible interface cuts a prompt that is longer than the loaded context, and says
-nothing. The native one sets the context of a call and refuses a longer prompt. A change of the
-context loads the model again, which takes seconds, so it grows in few steps and never shrinks.
+Ollama's OpenAI-compatible interface silently cuts a prompt that is longer than the loaded context.
+The native interface sets the context of each call and refuses a longer prompt. A change of the
+context loads the model again, which takes seconds. So the context grows in few steps and never
+shrinks.
 """
 
 from __future__ import annotations
@@ -56,11 +57,11 @@ from pgs_neo4j.text.tokens import estimate
 if TYPE_CHECKING:
     import openai
 
-# A larger context takes memory that many machines do not have, and minutes to read. Where there is
-# enough of both, a larger one can be written under [models.NAME].
+# A larger context takes memory that many machines do not have, and minutes to read. Users who have
+# enough of both can configure a larger one under [models.NAME].
 USUAL_CONTEXT = 32_768
-LEAST_CONTEXT = 4_096  # Ollama's own where memory is scarce
-LONG_MODEL = "llama3.1:8b"  # was trained for 131,072 tokens
+LEAST_CONTEXT = 4_096  # Ollama's default if memory is scarce
+LONG_MODEL = "llama3.1:8b"  # trained for 131,072 tokens
 RATIO_MARGIN = 1.1
 FRAME_TOKENS = 64  # of the chat template
 ASKING_S = 10.0
@@ -70,8 +71,8 @@ _NO_MEMORY = ("more system memory", "out of memory", "unable to allocate", "cuda
 class OllamaLLM:
     """A model of Ollama behind an endpoint, whose address may end with ``/v1``.
 
-    ``served_as`` is the name of the model there, if it is another one. Calls ask for no larger
-    context than ``most_context``, in tokens.
+    ``served_as`` is the model's name at the endpoint, by default ``model``. Calls ask for a context
+    of at most ``most_context`` tokens.
     """
 
     def __init__(
@@ -103,7 +104,7 @@ class OllamaLLM:
 
     @property
     def served_at(self) -> ServedAt:
-        """The provider and the host that answer its calls."""
+        """The provider and the host that answer this model's calls."""
         return self._endpoint.served_at("ollama")
 
     @property
@@ -114,12 +115,12 @@ class OllamaLLM:
 
     @property
     def refuses_long_prompts(self) -> bool:
-        """False: releases before the end of 2025 ignore that a prompt must not be cut."""
+        """False, because releases before the end of 2025 ignore the request not to cut a prompt."""
         return False
 
     @property
     def larger_context(self) -> str:
-        """What to do for a larger context, by what limits the present one."""
+        """The advice for a larger context, which depends on the limit of the present one."""
         known = self._dialect
         trained = known.facts.context if known.facts else None
         if known.memory is not None and known.memory < (trained or USUAL_CONTEXT):
@@ -138,10 +139,10 @@ class OllamaLLM:
         return f"OllamaLLM({self.name!r} at {self._endpoint.host!r})"
 
     async def read_context(self) -> ModelContext | None:
-        """Return the context that calls ask for at most. Raises nothing.
+        """Return the largest context that calls ask for. Raises nothing.
 
-        It is what the model allows, within USUAL_CONTEXT, unless the server or the Modelfile has
-        chosen a larger one.
+        It is the context that the model was trained for, or USUAL_CONTEXT if that is smaller. The
+        server or the Modelfile may raise USUAL_CONTEXT.
         """
         facts = await self._read_facts(again=True)
         if facts.context is None:
@@ -151,28 +152,28 @@ class OllamaLLM:
         return ModelContext(min(facts.context, chosen), "server", server=PRESETS["ollama"].title)
 
     async def prepare(self, prompt: Prompt, *, max_tokens: int) -> None:
-        """Ask for a context from now on that holds this call. Raises nothing."""
-        self._context_for(prompt, max_tokens, await self._read_facts())
+        """Make all later calls ask for a context that holds this call. Raises nothing."""
+        self._choose_context(prompt, max_tokens, await self._read_facts())
 
     def take_lessons(self, told: ToldLessons | None = None) -> tuple[str, ...]:
-        """Return in sentences what was learned from refusals and a run was not told yet."""
-        return self._dialect.lessons.take(self._where, told)
+        """Return one sentence for each lesson from refusals that a run has not reported yet."""
+        return self._dialect.lessons.take(self._host_and_model, told)
 
     def forget_lessons(self) -> None:
-        """Forget what refusals have shown, because another model has this one's name now."""
+        """Forget the lessons from refusals, because the name now belongs to another model."""
         self._dialect.forget()
 
     async def probe(self) -> ProbeResult:
         """Ask for the list of models, which costs nothing.
 
-        Raises ModelError when the server refuses or cannot be reached.
+        Raises ModelError if the server refuses or cannot be reached.
         """
         import httpx2
         import openai
 
         try:
             async with in_time(self._endpoint, self.name):
-                with limited_body(MODEL_LIST_BYTES, self._where):
+                with limited_body(MODEL_LIST_BYTES, self._host_and_model):
                     raw = await self._open().get(f"{self._root}/api/tags", cast_to=httpx2.Response)
             entries = raw.json().get("models")
             names = tuple(str(entry["name"]) for entry in entries)
@@ -188,20 +189,21 @@ class OllamaLLM:
     async def complete(
         self, prompt: Prompt, *, max_tokens: int, effort: Effort | None = None
     ) -> Completion:
-        """Return the whole reply, after a single try. Raises as ``OpenAILLM.complete``.
+        """Return the whole reply, after a single try. Raises the errors of ``OpenAILLM.complete``.
 
-        A small machine writes for minutes, so a reply that is waited for comes in pieces.
+        A small machine may write for minutes. So if a listener waits for the reply, it is streamed
+        and the listener receives its progress.
         """
         import httpx2
         import openai
 
         if (listener := current_listener()) is not None:
-            return await self._complete_heard(prompt, max_tokens, effort, listener)
+            return await self._complete_with_listener(prompt, max_tokens, effort, listener)
         while True:
-            body = await self._body(prompt, max_tokens, effort, stream=False)
+            body = await self._build_body(prompt, max_tokens, effort, stream=False)
             try:
                 async with in_time(self._endpoint, self.name):
-                    with limited_body(reply_bytes(max_tokens), self._where):
+                    with limited_body(reply_bytes(max_tokens), self._host_and_model):
                         raw = await self._open().post(
                             f"{self._root}/api/chat", cast_to=httpx2.Response, body=body
                         )
@@ -210,13 +212,13 @@ class OllamaLLM:
                 self._learn_refusal(error, body)
                 continue
             if reply.error or not reply.done:
-                raise self._stopped([], reply.error, prompt)
-            return self._completion(prompt, reply.text, reply)
+                raise self._broken_off_error([], reply.error, prompt)
+            return self._make_completion(prompt, reply.text, reply)
 
-    async def _complete_heard(
+    async def _complete_with_listener(
         self, prompt: Prompt, max_tokens: int, effort: Effort | None, listener: OnTokens
     ) -> Completion:
-        """Return the whole reply; ``listener`` hears of each line, which has about one token."""
+        """Return the whole reply; call ``listener`` for each line, which has about one token."""
         import openai
 
         parts: list[str] = []
@@ -227,22 +229,22 @@ class OllamaLLM:
                 while reply is not None and not reply.error:
                     left -= len(reply.text)
                     if left < 0:
-                        raise overlong_answer(self._where, max_tokens)
+                        raise overlong_answer(self._host_and_model, max_tokens)
                     parts.append(reply.text)
                     if reply.done:
-                        return self._completion(prompt, "".join(parts), reply)
+                        return self._make_completion(prompt, "".join(parts), reply)
                     listener(len(parts))
                     reply = await _parse_next(lines)
             except (openai.OpenAIError, ValueError) as error:
                 raise translate(error, self._endpoint, self.name) from None
             finally:
                 await lines.close()
-        raise self._stopped([], reply.error if reply else None, prompt)
+        raise self._broken_off_error([], reply.error if reply else None, prompt)
 
     async def stream(
         self, prompt: Prompt, *, max_tokens: int, effort: Effort | None = None
     ) -> AsyncGenerator[str | Completion, None]:
-        """Yield pieces of text, then one Completion. Raises as ``OpenAILLM.stream``."""
+        """Yield pieces of text, then one Completion. Raises the errors of ``OpenAILLM.stream``."""
         deadline = asyncio.get_running_loop().time() + self._endpoint.timeout_s
         parts: list[str] = []
         left = text_bytes(max_tokens)
@@ -251,20 +253,20 @@ class OllamaLLM:
         try:
             while reply is not None:
                 if reply.error:
-                    raise self._stopped(parts, reply.error, prompt)
+                    raise self._broken_off_error(parts, reply.error, prompt)
                 if reply.text:
                     left -= len(reply.text)
                     if left < 0:
-                        raise overlong_answer(self._where, max_tokens)
+                        raise overlong_answer(self._host_and_model, max_tokens)
                     parts.append(reply.text)
                     yield reply.text
                 if reply.done:
-                    yield self._completion(prompt, "".join(parts), reply, streamed=True)
+                    yield self._make_completion(prompt, "".join(parts), reply, streamed=True)
                     return
                 reply = await self._next_line(lines, deadline, parts)
         finally:
             await lines.close()
-        raise self._stopped(parts)
+        raise self._broken_off_error(parts)
 
     async def close(self) -> None:
         """Close the connections."""
@@ -273,7 +275,7 @@ class OllamaLLM:
             await client.close()
 
     @property
-    def _where(self) -> str:
+    def _host_and_model(self) -> str:
         return f"{self._endpoint.host} (model {self.name})"
 
     def _open(self) -> openai.AsyncOpenAI:
@@ -282,9 +284,9 @@ class OllamaLLM:
         return self._client
 
     async def _read_facts(self, *, again: bool = False) -> ModelFacts:
-        """Return what the server says of the model, asked once unless it is asked ``again``.
+        """Return the server's facts about the model, asking only once unless ``again``.
 
-        If it says nothing, what it said before is returned.
+        If the server does not answer, the earlier facts are returned.
         """
         known = self._dialect
         if again or known.facts is None:
@@ -293,7 +295,7 @@ class OllamaLLM:
                 known.facts = parse_facts(shown)
         return known.facts or ModelFacts()
 
-    async def _body(
+    async def _build_body(
         self, prompt: Prompt, max_tokens: int, effort: Effort | None, *, stream: bool
     ) -> dict[str, Any]:
         facts = await self._read_facts()
@@ -301,7 +303,7 @@ class OllamaLLM:
         chosen = extra.pop("options", None)
         options: dict[str, Any] = {
             **(chosen if isinstance(chosen, dict) else {}),
-            "num_ctx": self._context_for(prompt, max_tokens, facts),
+            "num_ctx": self._choose_context(prompt, max_tokens, facts),
             "num_predict": max_tokens,
         }
         if self._temperature is not None:
@@ -319,36 +321,36 @@ class OllamaLLM:
             "options": options,
         }
         if effort is not None and facts.thinks is not False and self._dialect.thinks:
-            body["think"] = _level(effort) if self._dialect.names_efforts else True
+            body["think"] = _name_effort(effort) if self._dialect.names_efforts else True
         return body
 
-    def _context_for(self, prompt: Prompt, max_tokens: int, facts: ModelFacts) -> int:
-        """Return the context for a call: room for prompt and reply, and at least the last one."""
+    def _choose_context(self, prompt: Prompt, max_tokens: int, facts: ModelFacts) -> int:
+        """Return the context for a call, which has room for prompt and reply and never shrinks."""
         known = self._dialect
         read = estimate(prompt.system + prompt.user)
         needed = int(read * known.ratio) + FRAME_TOKENS + max_tokens
         context = max(known.asked, LEAST_CONTEXT)
         while context < needed:
             context *= 2
-        context = min(context, self._most_tokens(facts, context))
+        context = min(context, self._limit_context(facts, context))
         known.asked = max(known.asked, context)
         return context
 
-    def _most_tokens(self, facts: ModelFacts, unknown: int) -> int:
-        """Return the largest context that may be asked for; ``unknown`` without a limit."""
+    def _limit_context(self, facts: ModelFacts, unknown: int) -> int:
+        """Return the largest context that a call may ask for; ``unknown`` without a limit."""
         limits = (facts.context, self._most_context, self._dialect.memory)
         return min((limit for limit in limits if limit), default=unknown)
 
     async def _open_stream(
         self, prompt: Prompt, max_tokens: int, effort: Effort | None
     ) -> tuple[LineStream, ChatReply | None]:
-        """Return an open reply with its first line; None if it has none."""
+        """Return an open reply and its first line, or None if it has no line."""
         import openai
 
         while True:
-            body = await self._body(prompt, max_tokens, effort, stream=True)
+            body = await self._build_body(prompt, max_tokens, effort, stream=True)
             try:
-                with limited_body(stream_bytes(max_tokens), self._where):
+                with limited_body(stream_bytes(max_tokens), self._host_and_model):
                     lines = await self._open().post(
                         f"{self._root}/api/chat",
                         cast_to=object,
@@ -377,12 +379,12 @@ class OllamaLLM:
         except TimeoutError:
             raise stalled_answer(self._endpoint, self.name, sum(map(len, parts))) from None
         except (openai.OpenAIError, ValueError):
-            raise self._stopped(parts) from None
+            raise self._broken_off_error(parts) from None
 
-    def _completion(
+    def _make_completion(
         self, prompt: Prompt, text: str, reply: ChatReply, *, streamed: bool = False
     ) -> Completion:
-        """Return a checked reply, and learn the size of prompts from it."""
+        """Return a checked completion, and learn from its counts how large prompts are."""
         end = classify_end(reply.done_reason, delivered=reply.done)
         made = make_completion(prompt, text, end, reply.usage, reply.model or self.name)
         if made.counted is not None and not made.doubted:
@@ -394,9 +396,9 @@ class OllamaLLM:
         return made
 
     def _learn_refusal(self, error: Exception, body: dict[str, Any]) -> None:
-        """Return if another request is worth sending at once; else raise the typed error.
+        """Learn from a refusal. Return if another request is worth sending, else raise its error.
 
-        Each refusal changes what is sent, so the repetition ends.
+        Each refusal changes the next request, so the repetition ends.
         """
         import openai
 
@@ -421,46 +423,51 @@ class OllamaLLM:
             known.memory = known.asked = asked // 2
             if known.memory >= LEAST_CONTEXT:
                 raise PromptTooLongError(
-                    f"{self._where} has no memory for a context of {asked:,} tokens; use a smaller "
-                    "model, or let smaller prompts be sent (max_pass_tokens)",
+                    f"{self._host_and_model} has no memory for a context of {asked:,} tokens; use "
+                    "a smaller model, or let smaller prompts be sent (max_pass_tokens)",
                     context=known.memory,
                     refuses=False,
                 ) from None
             line = server_line(error, self._endpoint)
             raise ModelUnavailableError(
-                f"{self._where} has too little memory for this model{quote_server(line)}; use a "
-                "smaller one",
+                f"{self._host_and_model} has too little memory for this model"
+                f"{quote_server(line)}; use a smaller one",
                 usage=Usage(),
             ) from None
         if isinstance(found, PromptTooLongError):
-            most = self._most_tokens(known.facts or ModelFacts(), asked)
+            most = self._limit_context(known.facts or ModelFacts(), asked)
             if asked < most:
                 known.asked = max(known.asked, min(most, 2 * asked))
                 return
             raise PromptTooLongError(
-                f"the prompt is longer than the context of {asked:,} tokens that {self._where} "
-                "has; lower max_pass_tokens or use a model with a larger context",
+                f"the prompt is longer than the context of {asked:,} tokens that "
+                f"{self._host_and_model} has; lower max_pass_tokens or use a model with a larger "
+                "context",
                 context=found.context or asked,
                 prompt=found.prompt,
             ) from None
         raise found from None
 
-    def _stopped(
+    def _broken_off_error(
         self, parts: list[str], said: str | None = None, prompt: Prompt | None = None
     ) -> ModelError:
-        """Return the error for a reply that broke off, with what the server ``said``."""
+        """Return the error for a reply that broke off.
+
+        ``parts`` is the text before that, and ``said`` the server's error. ``prompt`` is given to
+        keep its text out of the message.
+        """
         if not parts:
             sent = prompt.user.encode() if prompt else b""
             line = said_line(said or "", sent, (self._endpoint.sent_key,))
             return ModelUnavailableError(
-                f"the model endpoint {self._where} reported an error while answering"
+                f"the model endpoint {self._host_and_model} reported an error while answering"
                 f"{quote_server(line)}; ask again later",
                 retry=Retry(tries=TRIES_SERVER),
             )
         return lost_answer(self._endpoint, self.name, sum(map(len, parts)))
 
 
-def _level(effort: Effort) -> str:
+def _name_effort(effort: Effort) -> str:
     return "low" if effort == "minimal" else effort
 
 

@@ -1,4 +1,4 @@
-"""Shapes of Ollama's native interface."""
+"""Parses the replies of Ollama's native interface, and keeps what a model accepts there."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pgs_neo4j.llm.openai.served import parse_tokens
 from pgs_neo4j.llm.openai.usage import ReplyUsage
 
 LINE = "application/x-ndjson"
-# Tokens for each estimated one, before the first reply has shown how many there are.
+# Actual tokens per estimated token, until the first reply shows the true ratio.
 FIRST_RATIO = 1.3
 
 
@@ -42,12 +42,12 @@ class ChatReply(BaseModel):
 
     @property
     def text(self) -> str:
-        """The text that it adds."""
+        """The text of the reply or line; empty if it has no text."""
         return (self.message.content if self.message else None) or ""
 
     @property
     def usage(self) -> ReplyUsage | None:
-        """The counted tokens; None where a count is missing or impossible."""
+        """The counted tokens; None if a count is missing or impossible."""
         read = parse_tokens(self.prompt_eval_count)
         written = 0 if self.eval_count == 0 else parse_tokens(self.eval_count)
         if read is None or written is None:
@@ -70,7 +70,7 @@ class ModelFacts(BaseModel):
 
 
 def parse_facts(shown: Mapping[str, Any]) -> ModelFacts:
-    """Return what the reply to ``/api/show`` says; whatever cannot be read is unknown."""
+    """Parse the reply to ``/api/show``; a fact that cannot be read stays None."""
     info = shown.get("model_info")
     info = info if isinstance(info, Mapping) else {}
     architecture = info.get("general.architecture")
@@ -90,11 +90,12 @@ def parse_facts(shown: Mapping[str, Any]) -> ModelFacts:
 
 @dataclass(slots=True, weakref_slot=True)
 class Dialect:
-    """What a model of Ollama has shown of itself and of its server.
+    """The facts about a model of Ollama, and the lessons from its replies.
 
-    ``asked`` is the context of the calls so far, and ``memory`` the largest one that there is room
-    for, in tokens. ``ratio`` is that of counted tokens to estimated ones. ``thinks`` is false once
-    it has refused to, ``names_efforts`` once it has refused the name of one.
+    ``asked`` is the context that the calls so far have asked for, and ``memory`` the largest
+    context that fits in the server's memory, both in tokens. ``ratio`` is the number of counted
+    tokens per estimated token. ``thinks`` is false once the model has refused to think, and
+    ``names_efforts`` once it has refused the name of an effort.
     """
 
     facts: ModelFacts | None = None
@@ -106,9 +107,9 @@ class Dialect:
     lessons: Lessons = field(default_factory=Lessons)
 
     def forget(self) -> None:
-        """Forget what was learned, because another model has this one's name now.
+        """Forget what was learned, because the name now belongs to another model.
 
-        What the server last said is kept, as that is how the other one was noticed.
+        The server's last facts stay, because they already describe the new model.
         """
         self.lessons.forget()
         self.asked, self.memory, self.ratio = 0, None, FIRST_RATIO
@@ -116,10 +117,10 @@ class Dialect:
 
 
 class LineStream(openai.AsyncStream[object]):
-    """A stream of lines of JSON, which the client reads as it does events."""
+    """A stream of JSON lines, which replaces the client's stream of events."""
 
     async def __stream__(self) -> AsyncIterator[object]:
-        """Yield the text of each line. Raises APIConnectionError where it breaks off."""
+        """Yield the text of each line. Raises APIConnectionError if the stream breaks off."""
         try:
             async for line in self.response.aiter_lines():
                 if line.strip():

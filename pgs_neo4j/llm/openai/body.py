@@ -1,7 +1,7 @@
 """Reads the bodies of replies as streams, unpacks them, and stops at a ceiling.
 
-A packed body may be a thousand times larger unpacked. So it is unpacked here in small pieces
-instead of in the HTTP client, which unpacks a whole piece of the network at once.
+A compressed body may grow a thousandfold when it is unpacked. So it is unpacked here in small
+pieces instead of in the HTTP client, which unpacks everything at once that the network delivers.
 """
 
 from __future__ import annotations
@@ -24,9 +24,10 @@ GZIP_WINDOW = 16 + zlib.MAX_WBITS
 
 
 async def limit_body(response: httpx2.Response) -> None:
-    """Replace the stream of a response by one that unpacks and stops at the ceiling.
+    """Replace the stream of a response by one that unpacks it and stops at the ceiling.
 
-    The body of an error just ends there: its beginning says what is wrong.
+    At the ceiling, the body of an error just ends, because its beginning says what is wrong. Raises
+    DecodingError for a compression that was not requested.
     """
     ceiling = body_ceiling()
     most_bytes = ceiling.most_bytes if ceiling else MODEL_LIST_BYTES
@@ -44,7 +45,7 @@ async def limit_body(response: httpx2.Response) -> None:
 
 
 def ends_with_done(response: httpx2.Response) -> bool:
-    """Return whether the events that were read of a response end with ``[DONE]``."""
+    """Return whether the events of a response, as far as they were read, end with ``[DONE]``."""
     body = response.stream
     return isinstance(body, _LimitedBody) and bool(_DONE.search(body.tail))
 
@@ -52,7 +53,7 @@ def ends_with_done(response: httpx2.Response) -> bool:
 class _LimitedBody(httpx2.AsyncByteStream):
     """The unpacked bytes of a body, up to a ceiling.
 
-    Beyond it, raises ``error``; without one, ends.
+    A longer body raises ``error``, or just ends at the ceiling if ``error`` is None.
     """
 
     def __init__(
@@ -86,7 +87,7 @@ class _LimitedBody(httpx2.AsyncByteStream):
 
 
 def _unpack(inflater: zlib._Decompress, packed: bytes) -> Iterator[bytes]:
-    """Yield what ``packed`` adds, in pieces. Raises DecodingError when it is damaged."""
+    """Unpack ``packed`` and yield the bytes in pieces. Raises DecodingError if it is damaged."""
     piece = b"more"
     try:
         while piece and not inflater.eof:

@@ -1,8 +1,8 @@
 """Finds the errors that servers and gateways report in a reply with HTTP status 200.
 
-Gateways such as OpenRouter begin a reply before they know whether its model answers. When it does
-not, the body, an event of the stream, or a choice holds an ``error`` object. Its code, or its
-words, say what the status would have been.
+Gateways such as OpenRouter begin a reply before they know whether its model answers. If it does
+not, the body, an event of the stream, or a choice holds an ``error`` object. Its code or its words
+show which status the error would usually have.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from pgs_neo4j.llm.lengths import parse_length_refusal
 if TYPE_CHECKING:
     import openai
 
-UNKNOWN_STATUS = 502  # a gateway whose model failed, and nobody knows whether it had answered
-# Words of codes and types in lower case, and the status with which other servers say the same.
+UNKNOWN_STATUS = 502  # the model behind a gateway failed, and may have answered before
+# Words of codes and types in lower case, and the status that other servers send for the same error.
 STATUSES = {
     "insufficient_quota": 429,
     "rate_limit": 429,
@@ -43,7 +43,7 @@ REFUSED = ("invalid_request", "invalid_argument", "invalid-argument", "badreques
 def find_error(body: object) -> object:
     """Return the error that a parsed reply or event holds; None without one.
 
-    It is an object or a sentence. An empty one does not count.
+    The error is an object or a sentence. An empty error does not count.
     """
     if isinstance(body, list) and len(body) == 1:  # Gemini wraps its errors in a list
         body = body[0]
@@ -57,7 +57,7 @@ def find_error(body: object) -> object:
 
 
 def parse_error(content: bytes | str) -> object:
-    """Return the error that a reply of JSON holds; None without one, or if it is no JSON."""
+    """Return the error in the content of a reply; None without one, or if it is not JSON."""
     try:
         return find_error(json.loads(content))
     except (ValueError, RecursionError):
@@ -65,9 +65,9 @@ def parse_error(content: bytes | str) -> object:
 
 
 def status_error(error: object, response: Any) -> openai.APIStatusError:
-    """Return an error of a body as the client would raise it for an error status.
+    """Turn an error of a body into the error that the client raises for an error status.
 
-    ``response`` is the one that held it; its headers may say how long to wait.
+    ``response`` is the response of that body. Its headers may say how long to wait.
     """
     import httpx2
     import openai
@@ -83,28 +83,31 @@ def status_error(error: object, response: Any) -> openai.APIStatusError:
 
 
 def error_status(error: object) -> int:
-    """Return the status that an error of a body stands for."""
+    """Return the status that an error of a body would usually have.
+
+    A numeric code decides, then the words of codes and types, then the words of the message.
+    """
     fields = error if isinstance(error, Mapping) else {}
     for name in ("code", "status", "status_code"):
-        if (status := _status(fields.get(name))) is not None:
+        if (status := _parse_status(fields.get(name))) is not None:
             return status
     said = json.dumps(error, default=str)
     named = " ".join(str(fields.get(name) or "") for name in ("code", "type", "status")).lower()
-    if status := _status_in(named):
+    if status := _find_status(named):
         return status
     code = fields.get("code")
     if parse_length_refusal(400, code if isinstance(code, str) else None, said):
         return 400
-    if status := _status_in(str(fields.get("message") or said).lower()):
+    if status := _find_status(str(fields.get("message") or said).lower()):
         return status
     return 400 if any(word in named for word in REFUSED) else UNKNOWN_STATUS
 
 
-def _status_in(words: str) -> int | None:
+def _find_status(words: str) -> int | None:
     return next((status for word, status in STATUSES.items() if word in words), None)
 
 
-def _status(value: object) -> int | None:
+def _parse_status(value: object) -> int | None:
     if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) == 3:
         value = int(value)
     if isinstance(value, bool) or not isinstance(value, int):

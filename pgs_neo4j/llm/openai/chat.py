@@ -1,4 +1,4 @@
-"""Any OpenAI-compatible chat-completions endpoint as an LLM."""
+"""Calls a model behind any OpenAI-compatible chat-completions endpoint."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ if TYPE_CHECKING:
 IDLE_TIMEOUT_S = 60.0
 T = TypeVar("T")
 PROBE_TIMEOUT_S = 10.0
-# Each model writes as many tokens. A refusal of so short a reply has another reason.
+# Every model can write so many tokens, so a refusal of such a short reply has another reason.
 SHORT_REPLY = 1_024
 _WITHOUT_TEXT = Reply(choices=[MessageChoice(finish_reason="length")])
 
@@ -72,10 +72,10 @@ _WITHOUT_TEXT = Reply(choices=[MessageChoice(finish_reason="length")])
 class OpenAILLM:
     """A model behind an OpenAI-compatible endpoint.
 
-    ``served_as`` is the name of the model there, if it is another one. ``idle_timeout_s`` limits
-    the silence between two pieces of a streamed text. Before the first piece, a reasoning model may
-    think for as long as the endpoint's deadline allows. ``caches`` is what the provider's prompt
-    cache is asked to hold, where it has to be asked.
+    ``served_as`` is the model's name at the endpoint, by default ``model``. ``idle_timeout_s``
+    limits the silence between two pieces of a streamed text. Before the first piece, a reasoning
+    model may think until the endpoint's deadline. ``caches`` selects the parts of a prompt that
+    are marked for the provider's cache, if the provider needs marks.
     """
 
     def __init__(
@@ -95,8 +95,8 @@ class OpenAILLM:
         self._temperature = temperature
         self._extra_body = dict(extra_body or {})
         self._idle_timeout_s = idle_timeout_s
-        # Ollama and others take only max_tokens and ignore the newer name without a word;
-        # OpenAI's reasoning models refuse the older one, which is learned from the refusal.
+        # Ollama and others know only max_tokens and silently ignore the newer name. OpenAI's
+        # reasoning models refuse the older name, so a refusal can correct a wrong guess.
         preset = endpoint.preset
         limit = "max_completion_tokens" if preset and preset.renamed_limit else "max_tokens"
         marked = preset is not None and self._served_as.startswith(preset.marks_blocks_of)
@@ -107,7 +107,7 @@ class OpenAILLM:
             self._served_as,
             partial(Dialect, limit, extra=preset.extra if preset else {}),
         )
-        self._said = ServedModel()
+        self._served_model = ServedModel()
         self._client: openai.AsyncOpenAI | None = None
 
     @property
@@ -117,7 +117,7 @@ class OpenAILLM:
 
     @property
     def served_at(self) -> ServedAt:
-        """The provider and the host that answer its calls."""
+        """The provider and the host that answer this model's calls."""
         return self._endpoint.served_at("openai")
 
     @property
@@ -137,7 +137,7 @@ class OpenAILLM:
     ) -> Completion:
         """Return the whole reply, after a single try.
 
-        Errors say whether another try may help. Raises ModelAuthError, ModelRateLimitError,
+        Each error states if another try may help. Raises ModelAuthError, ModelRateLimitError,
         ModelTimeoutError, ModelUnavailableError, and ModelOutputError for a refusal or a reply that
         is malformed or empty.
         """
@@ -155,13 +155,13 @@ class OpenAILLM:
                 raise status_error(error, raw.http_response)
             return Reply.model_validate_json(raw.content), parse_rate_limits(raw.headers)
 
-        async with in_time(self._endpoint, self.name), self._limited(reply_bytes(max_tokens)):
+        async with in_time(self._endpoint, self.name), self._limit_bytes(reply_bytes(max_tokens)):
             reply, left = await self._send(send, prompt, max_tokens, effort, stream=False)
         choice = reply.choices[0]
         message = choice.message or Message()
         text = message.content or ""
         end = classify_end(choice.finish_reason, delivered=True)
-        made = self._completion(prompt, text, end, reply.usage, reply.model)
+        made = self._make_completion(prompt, text, end, reply.usage, reply.model)
         if reply is _WITHOUT_TEXT:
             made = replace(made, usage=replace(made.usage, output_tokens=max_tokens))
         check_reply(self._endpoint, made, message.refusal, end, self.name)
@@ -174,11 +174,11 @@ class OpenAILLM:
     ) -> AsyncGenerator[str | Completion, None]:
         """Yield pieces of text, then one Completion.
 
-        Raises as ``complete`` does. Raises ModelUnavailableError when the stream breaks off and
-        ModelTimeoutError when it stalls; neither can then be retried.
+        Raises the errors of ``complete``. Also raises ModelUnavailableError when the stream breaks
+        off and ModelTimeoutError when it stalls; after its first piece, it cannot be retried.
         """
         deadline = asyncio.get_running_loop().time() + self._endpoint.timeout_s
-        async with in_time(self._endpoint, self.name), self._limited(stream_bytes(max_tokens)):
+        async with in_time(self._endpoint, self.name), self._limit_bytes(stream_bytes(max_tokens)):
             reply, text = await self._open_stream(prompt, max_tokens, effort)
         try:
             while text is not None:
@@ -187,50 +187,50 @@ class OpenAILLM:
         finally:
             await reply.close()
         end = classify_end(reply.finish_reason, delivered=reply.delivered)
-        made = self._completion(prompt, reply.text, end, reply.usage, reply.model)
+        made = self._make_completion(prompt, reply.text, end, reply.usage, reply.model)
         check_reply(self._endpoint, made, reply.refusal, end, self.name)
         if end == "broken" and not made.text.strip():
             raise broken_reply(self._endpoint, made, reply.finish_reason, self.name)
-        # The text was shown already, so a broken end only makes it incomplete.
+        # The caller has shown the text, so a broken end only marks it as incomplete.
         yield made
 
     async def read_context(self) -> ModelContext | None:
-        """Return what the server says the model can take; None if it says nothing.
+        """Ask the server for the model's context; None if it does not report one.
 
-        OpenAI and Azure say nothing, and are not asked. A server of unknown kind shows by what it
-        says which one it is. Raises nothing.
+        OpenAI and Azure do not report it and are not asked. The answer also reveals the kind of an
+        unknown server. Raises nothing.
         """
         preset = self._endpoint.preset
         places = preset.limits if preset else PLACES
         said = await read_served_model(self._open(), self._endpoint.url, self._served_as, places)
-        if said.context or said.provider:  # else it may only have been too busy to answer
-            self._said = said
+        if said.context or said.provider:  # otherwise it may just be too busy to answer
+            self._served_model = said
         return said.context
 
     @property
     def refuses_long_prompts(self) -> bool:
-        """Whether the endpoint is known to answer a too long prompt with an error."""
+        """Whether the endpoint is known to refuse a prompt that is too long."""
         return self._endpoint.refuses
 
     @property
     def larger_context(self) -> str:
-        """What its server wants for a larger context; empty: unknown."""
-        known = self._endpoint.recognized or self._endpoint.provider or self._said.provider
-        return self._said.describe_larger_context(known, self._served_as)
+        """The advice for a larger context at the model's server; empty if unknown."""
+        known = self._endpoint.recognized or self._endpoint.provider or self._served_model.provider
+        return self._served_model.describe_larger_context(known, self._served_as)
 
     def take_lessons(self, told: ToldLessons | None = None) -> tuple[str, ...]:
-        """Return in sentences what was learned from refusals and a run was not told yet."""
-        return self._dialect.lessons.take(self._where, told)
+        """Return one sentence for each lesson from refusals that a run has not reported yet."""
+        return self._dialect.lessons.take(self._host_and_model, told)
 
     def forget_lessons(self) -> None:
-        """Forget what refusals have shown, because another model has this one's name now."""
+        """Forget the lessons from refusals, because the name now belongs to another model."""
         self._dialect.forget()
 
     async def probe(self) -> ProbeResult:
         """Ask the endpoint for its list of models, which costs nothing.
 
-        Raises ModelAuthError or ModelUnavailableError when it refuses or cannot be reached within
-        10 s.
+        Raises ModelAuthError if it refuses the key, and ModelUnavailableError if it refuses for
+        another reason or cannot be reached within 10 s.
         """
         models = await listed_models(self._open(), self._endpoint, self._served_as)
         return probe_result(self._endpoint, self._served_as, models)
@@ -247,13 +247,13 @@ class OpenAILLM:
         return self._client
 
     @property
-    def _where(self) -> str:
+    def _host_and_model(self) -> str:
         return f"{self._endpoint.host} (model {self.name})"
 
     @asynccontextmanager
-    async def _limited(self, most_bytes: int) -> AsyncIterator[None]:
+    async def _limit_bytes(self, most_bytes: int) -> AsyncIterator[None]:
         """Limit the bytes of a reply, so that no endpoint can fill the memory."""
-        with limited_body(most_bytes, self._where):
+        with limited_body(most_bytes, self._host_and_model):
             yield
 
     async def _send(
@@ -265,7 +265,7 @@ class OpenAILLM:
         *,
         stream: bool,
     ) -> T:
-        """Try once; repeat immediately while refusals reveal the endpoint's dialect."""
+        """Send a request; send it again at once after a refusal that changes the dialect."""
         import openai
 
         while True:
@@ -298,10 +298,10 @@ class OpenAILLM:
         body: dict[str, Any],
         refused: openai.APIStatusError,
     ) -> T:
-        """Try a request without what it can do without, as its refusal names no cause.
+        """Send a request without its optional parameters, after a refusal that names no cause.
 
-        If that does not help, shorter and shorter replies are asked for. What is accepted is kept
-        for all later requests. Raises the error of the refusal if nothing is.
+        If that does not help, shorter and shorter replies are requested. Later requests keep the
+        form that is accepted. Raises the error of the first refusal if no form is.
         """
         import openai
 
@@ -319,7 +319,7 @@ class OpenAILLM:
                 if isinstance(error, openai.APIStatusError) and may_be_a_parameter(error):
                     continue
                 break
-            # What was accepted before is not what was refused.
+            # A parameter that was accepted before cannot be the cause of the refusal.
             if tried[limit] == body[limit]:
                 self._dialect.drop(name for name in optional if name not in self._dialect.accepted)
             elif body[limit] > self._dialect.longest_accepted:
@@ -330,10 +330,7 @@ class OpenAILLM:
     async def _open_stream(
         self, prompt: Prompt, max_tokens: int, effort: Effort | None
     ) -> tuple[ChatStream, str | None]:
-        """Return an open reply and its first text.
-
-        The text is None if the reply has none.
-        """
+        """Return an open reply and its first text, or None if the reply has no text."""
         import openai
 
         async def send(body: dict[str, Any]) -> tuple[ChatStream, str | None]:
@@ -342,14 +339,15 @@ class OpenAILLM:
                     chunks = await self._open().chat.completions.create(**body)
                 except openai.BadRequestError as refused:
                     if ran_out(refused):
-                        raise thoughtful_answer(self._where, max_tokens) from None
+                        raise thoughtful_answer(self._host_and_model, max_tokens) from None
                     raise
-                reply = ChatStream(chunks, self._where, max_tokens)
+                reply = ChatStream(chunks, self._host_and_model, max_tokens)
                 stack.push_async_callback(reply.close)
                 try:
                     text = await reply.first_text()
                 except openai.APIError as error:
-                    if type(error) is openai.APIError and error.body:  # an event held it
+                    # An error of exactly this type comes from an event of the stream.
+                    if type(error) is openai.APIError and error.body:
                         raise status_error(error.body, chunks.response) from None
                     raise
                 stack.pop_all()
@@ -373,7 +371,7 @@ class OpenAILLM:
         except (openai.OpenAIError, ValueError):
             raise lost_answer(self._endpoint, self.name, len(reply.text)) from None
 
-    def _completion(
+    def _make_completion(
         self,
         prompt: Prompt,
         text: str,
@@ -387,15 +385,15 @@ class OpenAILLM:
 async def listed_models(
     client: openai.AsyncOpenAI, endpoint: Endpoint, model: str
 ) -> tuple[str, ...]:
-    """Return the model ids of the endpoint; empty if it lists none.
+    """Return the model ids that the endpoint lists; empty if it has no list.
 
-    Raises the typed error when it cannot be reached within 10 s or refuses the key.
+    Raises ModelError if it cannot be reached within 10 s or refuses the key.
     """
     import openai
 
     probed = replace(endpoint, timeout_s=PROBE_TIMEOUT_S)
     try:
-        # The client's own timeout starts again with every byte.
+        # The client's own timeout restarts with every byte, so it cannot limit the whole call.
         async with asyncio.timeout(PROBE_TIMEOUT_S):
             with limited_body(MODEL_LIST_BYTES, f"{endpoint.host} (model {model})"):
                 raw = await client.models.with_raw_response.list(timeout=PROBE_TIMEOUT_S)
@@ -412,40 +410,43 @@ async def listed_models(
 
 
 class ChatStream:
-    """Wraps the client's stream of chunks. Its errors pass through untranslated."""
+    """Reads a reply from the client's stream of chunks.
+
+    ``room`` is the most tokens that the reply may have. The client's errors are not translated.
+    """
 
     def __init__(
         self, chunks: openai.AsyncStream[ChatCompletionChunk], where: str, room: int
     ) -> None:
         self._chunks = chunks
-        self._where, self._room = where, room
+        self._host_and_model, self._room = where, room
         self._parts: list[str] = []
         self._refusals: list[str] = []
         self._left = text_bytes(room)
-        self._whole = False  # some servers send a whole reply where a stream was asked for
+        self._whole = False  # true if the server sent a whole reply instead of a stream
         self.finish_reason: str | None = None
         self.usage: ReplyUsage | None = None
         self.model: str | None = None
 
     @property
     def text(self) -> str:
-        """All text so far."""
+        """The text received so far."""
         return "".join(self._parts)
 
     @property
     def refusal(self) -> str:
-        """The refusal so far."""
+        """The text of a refusal received so far."""
         return "".join(self._refusals)
 
     @property
     def delivered(self) -> bool:
-        """Whether the stream ended as the interface says, with ``[DONE]``."""
+        """Whether the stream ended with ``[DONE]``, as the interface requires."""
         return self._whole or ends_with_done(self._chunks.response)
 
     async def first_text(self) -> str | None:
-        """Return the first piece, as ``next_text`` does; all of a reply that is not a stream.
+        """Return the first piece like ``next_text``, or the whole text if the reply is no stream.
 
-        Raises APIStatusError for an error in its place.
+        Raises APIStatusError if the server sent an error instead of a reply.
         """
         response = self._chunks.response
         if "json" not in response.headers.get("content-type", ""):
@@ -483,10 +484,7 @@ class ChatStream:
         return text or None
 
     async def close(self) -> None:
-        """Give the connection back to the pool.
-
-        It is dropped if the reply was not read fully.
-        """
+        """Return the connection to the pool, or drop it if the reply was not read to its end."""
         await self._chunks.close()
 
     def _take(self, chunk: StreamedPiece) -> str:
@@ -501,7 +499,7 @@ class ChatStream:
         text, refusal = piece.delta.content or "", piece.delta.refusal or ""
         self._left -= len(text) + len(refusal)
         if self._left < 0:
-            raise overlong_answer(self._where, self._room)
+            raise overlong_answer(self._host_and_model, self._room)
         if refusal:
             self._refusals.append(refusal)
         return text

@@ -1,7 +1,7 @@
-"""The client of an OpenAI-compatible endpoint, and its errors.
+"""Opens a client of an OpenAI-compatible endpoint for chat and embeddings, and translates errors.
 
-Chat and embeddings share it. Messages name the host and the model, and what the server says in one
-safe line; never the key, the credentials of a URL, or anything echoed from the prompt.
+An error message names the host and the model, and quotes one safe line of the server. It never
+holds the key, the credentials of a URL, or text of the prompt that the server echoed.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 PLACEHOLDER_KEY = "no-key"
 CONNECT_TIMEOUT_S = 15.0
 TRIES_CONNECTION = 3
-ROOT = "/v1"  # where nearly every endpoint is
+ROOT = "/v1"  # the path of nearly every endpoint
 
 # llama.cpp: "Loading model". Hugging Face: "Model X is currently loading". Others: "is not ready".
 _LOADING = re.compile(
@@ -60,13 +60,18 @@ _LOADING = re.compile(
 )
 # Gemini says in its body when to ask again: "retryDelay": "34s". Hugging Face: "estimated_time".
 _DELAY = re.compile(r"""["'](?:retryDelay|estimated_time)["']: ["']?(\d{1,6}(?:\.\d{1,9})?)s?\b""")
-# OpenAI, of a model that has thought until no token was left for a reply.
+# OpenAI's error for a model that has thought until no token was left for a reply.
 _RAN_OUT = re.compile(r"max_tokens or model output limit was reached", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """The address of the models; ``timeout_s`` limits one call with all retries."""
+    """The address and the key of a server of models.
+
+    ``timeout_s`` limits one call with all retries. ``words`` are the terms that messages use, and
+    ``provider`` is the configured one. Raises ConfigError for a malformed address or one that holds
+    credentials, and ModelAuthError for a malformed key or if a key is required and missing.
+    """
 
     base_url: str | None = None
     api_key: SecretStr | None = None
@@ -109,7 +114,7 @@ class Endpoint:
 
     @property
     def sent_key(self) -> str:
-        """The key that goes with requests: some text, since clients insist on one."""
+        """The key to send, or a placeholder, because the client refuses an empty one."""
         return self._key or PLACEHOLDER_KEY
 
     @property
@@ -119,12 +124,12 @@ class Endpoint:
 
     @property
     def cache_name(self) -> str:
-        """Its name in the keys of cached replies."""
+        """The name of the endpoint in the keys of cached replies."""
         return cache_name(self.base_url or OPENAI_URL)
 
     @property
     def account(self) -> str:
-        """The name of this endpoint with its key, which cannot be read from it."""
+        """The endpoint's address with a hash of its key, which does not reveal the key."""
         key = blake2b(self._key.encode(), digest_size=16).hexdigest()
         return f"{self.base_url or OPENAI_URL} {key}"
 
@@ -135,22 +140,22 @@ class Endpoint:
 
     @property
     def url(self) -> str:
-        """The root of the interface."""
+        """The root of the interface, by default OpenAI's."""
         return self.base_url or OPENAI_URL
 
     @property
     def recognized(self) -> ProviderName | None:
-        """The provider whose own address this is, whatever the settings say."""
+        """The provider that owns this address, even if the settings name another one."""
         return recognize(self.url)
 
     @property
     def preset(self) -> Preset | None:
-        """What is known of the provider, by its address or as configured."""
+        """The preset of the provider, found by its address or else as configured."""
         name = self.recognized or self.provider
         return PRESETS[name] if name is not None else None
 
     def served_at(self, interface: str) -> ServedAt:
-        """Return the provider and the host; the interface stands for a vendor that is not known."""
+        """Return the provider and the host; ``interface`` replaces an unknown provider."""
         name = self.recognized or self.provider or interface
         place = urlsplit(self.url)
         port = place.port or (443 if place.scheme == "https" else 80)
@@ -158,13 +163,13 @@ class Endpoint:
 
     @property
     def refuses(self) -> bool:
-        """Whether it is known to answer a prompt that is too long with an error."""
+        """Whether the endpoint is known to refuse a prompt that is too long."""
         return self.recognized is not None and PRESETS[self.recognized].refuses
 
     def open(self) -> openai.AsyncOpenAI:
         """Return a client that never retries and follows no redirects.
 
-        It reads only proxies from the environment.
+        Of the environment, it reads the proxies alone.
         """
         import httpx2
         import openai
@@ -179,7 +184,7 @@ class Endpoint:
             base_url=self.base_url or OPENAI_URL,
             max_retries=0,
             timeout=timeout,
-            # A redirect would hand the prompt to a host that nobody has chosen.
+            # A redirect would send the prompt to a host that the user did not choose.
             http_client=openai.DefaultAsyncHttpxClient(
                 follow_redirects=False,
                 timeout=timeout,
@@ -197,7 +202,7 @@ class Endpoint:
 
 
 def is_url(text: str) -> bool:
-    """Return whether a text is a URL of HTTP with a host."""
+    """Return whether a text is an HTTP URL with a host."""
     try:
         url = urlsplit(text)
         return url.scheme in ("http", "https") and bool(url.hostname) and url.port != 0
@@ -206,10 +211,7 @@ def is_url(text: str) -> bool:
 
 
 def holds_secrets(text: str) -> bool:
-    """Return whether a URL has more than scheme, host, and path.
-
-    It may be malformed.
-    """
+    """Return whether a URL, which may be malformed, has more than scheme, host, and path."""
     rest = text.partition("://")[2] or text
     return "@" in rest or "?" in rest or "#" in rest
 
@@ -223,8 +225,8 @@ def host_of(url: str) -> str:
 def cache_name(url: str) -> str:
     """Return the name of an endpoint in the keys of cached replies.
 
-    It tells apart any two deployments. Replies that were cached under the host alone stay usable
-    at the usual root, where there is but one.
+    Any two deployments have different names. At the usual root a host has only one deployment, so
+    the host alone is its name, and replies cached under it remain usable.
     """
     parts = urlsplit(url)
     path = parts.path.rstrip("/")
@@ -234,9 +236,9 @@ def cache_name(url: str) -> str:
 
 @cache
 def load_certificates() -> ssl.SSLContext:
-    """Return the certificates that this machine trusts, for the clients of all endpoints.
+    """Load the certificates that this machine trusts, once for the clients of all endpoints.
 
-    Reading them takes longer than opening all else of a client, and an engine opens several.
+    That takes longer than all other steps of opening a client, and an engine opens several.
     """
     import httpx2
 
@@ -244,14 +246,17 @@ def load_certificates() -> ssl.SSLContext:
 
 
 def _without_ambient_headers(omit: Any) -> dict[str, Any]:
-    """Cancel OPENAI_CUSTOM_HEADERS, which were meant for another program's endpoint."""
+    """Return headers that cancel OPENAI_CUSTOM_HEADERS.
+
+    Those variables are meant for another program's endpoint.
+    """
     lines = os.environ.get("OPENAI_CUSTOM_HEADERS", "").split("\n")
     names = (line.partition(":")[0].strip() for line in lines)
     return {name: omit for name in names if name and name.lower() != "authorization"}
 
 
 def translate(error: Exception, endpoint: Endpoint, model: str) -> ModelError:
-    """Translate an error of the client; transient ones may be retried."""
+    """Translate an error of the client. A transient error carries a retry."""
     import httpx2
     import openai
 
@@ -314,7 +319,7 @@ def _status_error(error: openai.APIStatusError, endpoint: Endpoint, where: str) 
 
 
 def server_line(error: Exception, endpoint: Endpoint) -> str:
-    """Return what a server says of an error, in one line that is safe to show; else ""."""
+    """Return the server's words about an error in one line that is safe to show; else ""."""
     import openai
 
     if not isinstance(error, openai.APIStatusError):
@@ -323,7 +328,7 @@ def server_line(error: Exception, endpoint: Endpoint) -> str:
 
 
 def sent_body(request: httpx2.Request) -> bytes:
-    """Return what a request has sent; empty if that was streamed."""
+    """Return the body of a request; empty if it was streamed."""
     import httpx2
 
     try:
@@ -333,23 +338,23 @@ def sent_body(request: httpx2.Request) -> bytes:
 
 
 def length_refusal(error: openai.APIStatusError) -> LengthRefusal | None:
-    """Return what an error says of the prompt's length; None if it has another reason."""
+    """Return the limit that an error reports for the prompt; None for any other error."""
     return parse_length_refusal(error.status_code, error.code, error_text(error))
 
 
 def ran_out(error: openai.APIStatusError) -> bool:
-    """Whether a model used all tokens of its reply before it had written any of it."""
+    """Return whether a model spent all tokens of its reply before it wrote any text."""
     return error.status_code == 400 and bool(_RAN_OUT.search(error_text(error)))
 
 
 def error_text(error: openai.APIStatusError) -> str:
-    """Return the message and the body of an error, to search; it may echo the prompt."""
+    """Return the message and the body of an error for searching; they may echo the prompt."""
     body = error.body if isinstance(error.body, str) else json.dumps(error.body, default=str)
     return f"{error.message} {body}"
 
 
 def _wait_s(error: openai.APIStatusError) -> float | None:
-    """Return the seconds after which an endpoint wants to be asked again; None if it names none."""
+    """Return the seconds to wait before the next try; None if the endpoint does not name them."""
     wait_s = retry_after_s(error.response.headers)
     if wait_s is None and (found := _DELAY.search(error_text(error))):
         return float(found[1])

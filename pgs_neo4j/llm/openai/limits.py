@@ -1,4 +1,4 @@
-"""The rate limits that an endpoint reports in its headers."""
+"""Parses the rate limits that an endpoint reports in its headers."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ _TIME = re.compile(r"\d{4}-\d\d-\d\d[Tt ]\d\d:", re.ASCII)
 _DURATION = re.compile(r"(?:\d+(?:\.\d+)?(?:ms|h|m|s))+", re.ASCII)
 
 
-# Headers with what is left, and when it is whole again. OpenAI and most others; Anthropic;
-# OpenRouter. Of several, the one with the least left counts.
+# Pairs of headers: how much of a limit is left, and when it resets. They are those of OpenAI and
+# most others, of Anthropic, and of OpenRouter. Of several, the limit with the least left counts.
 REQUESTS = (
     ("x-ratelimit-remaining-requests", "x-ratelimit-reset-requests"),
     ("anthropic-ratelimit-requests-remaining", "anthropic-ratelimit-requests-reset"),
@@ -29,25 +29,29 @@ TOKENS = (
     ("anthropic-ratelimit-tokens-remaining", "anthropic-ratelimit-tokens-reset"),
     ("anthropic-ratelimit-input-tokens-remaining", "anthropic-ratelimit-input-tokens-reset"),
 )
-# A call may need more input tokens than a minute has output tokens, so only zero counts here.
+# A call may need more input tokens than a minute allows output tokens. So this limit counts only if
+# nothing is left of it.
 OUTPUT_TOKENS = (
     "anthropic-ratelimit-output-tokens-remaining",
     "anthropic-ratelimit-output-tokens-reset",
 )
-UNIX_S = 1e9  # a larger number of seconds is a time since 1970
-UNIX_MS = 1e12
+UNIX_S = 1e9  # a larger number is a Unix time in seconds, not a duration
+UNIX_MS = 1e12  # a larger number is a Unix time in milliseconds
 
 
 def parse_rate_limits(headers: Mapping[str, str], now: float | None = None) -> Left | None:
-    """Return the remaining capacity that an endpoint reports; None without any.
+    """Return the remaining capacity that an endpoint reports; None if it reports no limits.
 
-    Resets that are times of day are compared with ``now`` (Unix time).
+    A reset at a point in time is compared with ``now`` (Unix time, by default the current one).
     """
     now = time.time() if now is None else now
-    requests = _least([_left(headers, names, now) for names in REQUESTS])
-    output = _left(headers, OUTPUT_TOKENS, now)
-    tokens = _least(
-        [*(_left(headers, names, now) for names in TOKENS), output if output[0] == 0 else _NOTHING]
+    requests = _find_least([_parse_left(headers, names, now) for names in REQUESTS])
+    output = _parse_left(headers, OUTPUT_TOKENS, now)
+    tokens = _find_least(
+        [
+            *(_parse_left(headers, names, now) for names in TOKENS),
+            output if output[0] == 0 else _NOTHING,
+        ]
     )
     if requests[0] is None and tokens[0] is None:
         return None
@@ -71,27 +75,27 @@ def reset_s(left: Left | None) -> float | None:
 _NOTHING: tuple[int | None, float | None] = (None, None)
 
 
-def _left(
+def _parse_left(
     headers: Mapping[str, str], names: tuple[str, str], now: float
 ) -> tuple[int | None, float | None]:
-    return _count(headers.get(names[0])), _seconds(headers.get(names[1]), now)
+    return _parse_count(headers.get(names[0])), _parse_seconds(headers.get(names[1]), now)
 
 
-def _least(found: list[tuple[int | None, float | None]]) -> tuple[int | None, float | None]:
-    """Return the limit with the least left, and of several the one that takes longest."""
-    told = [(count, reset_s) for count, reset_s in found if count is not None]
-    return min(told, key=lambda one: (one[0], -(one[1] or 0.0)), default=_NOTHING)
+def _find_least(found: list[tuple[int | None, float | None]]) -> tuple[int | None, float | None]:
+    """Return the limit with the least left and, among equal ones, the one that resets last."""
+    reported = [(count, reset_s) for count, reset_s in found if count is not None]
+    return min(reported, key=lambda one: (one[0], -(one[1] or 0.0)), default=_NOTHING)
 
 
-def _count(value: str | None) -> int | None:
+def _parse_count(value: str | None) -> int | None:
     return int(value) if value and value.isascii() and value.isdigit() and len(value) < 16 else None
 
 
-def _seconds(value: str | None, now: float) -> float | None:
-    """Return the seconds of a duration as endpoints write it.
+def _parse_seconds(value: str | None, now: float) -> float | None:
+    """Parse a reset in any form that endpoints use; return the seconds until then.
 
-    Forms: ``1s``, ``6m0s``, ``20ms``, ``1h2m3.5s``, ``12``, a time of RFC 3339, and Unix time in
-    seconds or milliseconds.
+    The forms are ``1s``, ``6m0s``, ``20ms``, ``1h2m3.5s``, ``12``, a time of RFC 3339, and Unix
+    time in seconds or milliseconds. Returns None for any other form.
     """
     if not value or len(value) > 40:
         return None

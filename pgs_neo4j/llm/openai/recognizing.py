@@ -1,6 +1,6 @@
-"""Asks a server whether it is Ollama, and uses a model there by the interface that it has.
+"""Asks a server whether it is Ollama, and calls its model through the matching interface.
 
-Other servers show what they are by what they say of models.
+Other kinds of servers are recognized by their lists of models (see ``served``).
 """
 
 from __future__ import annotations
@@ -26,20 +26,20 @@ from pgs_neo4j.model.ceilings import MODEL_LIST_BYTES
 ASKING_S = 3.0
 
 SILENCE_S = 60.0
-"""Seconds before a silent server is asked again, since calls wait for its answer."""
+"""Seconds before a silent server is asked again, because each question delays calls."""
 
 TRANSIENT = (408, 425, 429)
-"""Statuses below 500 with which a server says that it cannot answer now."""
+"""Statuses below 500 that a server sends if it cannot answer at the moment."""
 
 Kind = Literal["ollama", "other", "busy", "silent"]
-"""``busy``: it answers with an error that may pass, such as 503 while it starts."""
+"""``busy``: the server answers with a temporary error, such as 503 while it starts."""
 
 
 @dataclass(slots=True)
 class AskedServer:
     """A server that is asked once, for all of its models, whether it is Ollama.
 
-    One that does not answer is asked again after ``silence_s``, a busy one by the next call.
+    A server that does not answer is asked again after ``silence_s``, a busy one by the next call.
     """
 
     endpoint: Endpoint
@@ -49,7 +49,7 @@ class AskedServer:
     _asking: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     async def is_ollama(self) -> bool | None:
-        """Return whether it is; None while that is unknown. Raises nothing."""
+        """Return whether the server is Ollama; None while that is unknown. Raises nothing."""
         async with self._asking:
             loop = asyncio.get_running_loop()
             if self._found is None and loop.time() >= self._silent_until:
@@ -64,10 +64,7 @@ class AskedServer:
 
 
 async def ask_kind(endpoint: Endpoint) -> Kind:
-    """Return whether Ollama or something else answers at an address, if anything does.
-
-    Takes at most 3 s, and raises nothing.
-    """
+    """Ask which kind of server answers at an address. Takes at most 3 s, and raises nothing."""
     import httpx2
     import openai
 
@@ -77,7 +74,7 @@ async def ask_kind(endpoint: Endpoint) -> Kind:
             with limited_body(MODEL_LIST_BYTES, endpoint.host):
                 url = f"{root_of(endpoint.url)}/api/version"
                 raw = await client.get(url, cast_to=httpx2.Response)
-        told = json.loads(raw.content)
+        reply = json.loads(raw.content)
     except (TimeoutError, openai.APIConnectionError):
         return "silent"
     except openai.APIStatusError as error:
@@ -86,9 +83,9 @@ async def ask_kind(endpoint: Endpoint) -> Kind:
         return "other"
     finally:
         await client.close()
-    # Open WebUI has the same path, and says more there.
-    ours = isinstance(told, dict) and set(told) == {"version"} and isinstance(told["version"], str)
-    return "ollama" if ours else "other"
+    # Open WebUI has the same path, but its reply has further fields.
+    alone = isinstance(reply, dict) and set(reply) == {"version"}
+    return "ollama" if alone and isinstance(reply["version"], str) else "other"
 
 
 @runtime_checkable
@@ -101,7 +98,7 @@ class Probed(Protocol):
 
 
 class WireLLM(Protocol):
-    """A model behind an endpoint, by one interface."""
+    """A model behind an endpoint, called through one interface."""
 
     @property
     def name(self) -> str:
@@ -129,15 +126,15 @@ class WireLLM(Protocol):
         ...
 
     async def read_context(self) -> ModelContext | None:
-        """Return what the server says of the context."""
+        """Ask the server for the model's context."""
         ...
 
     def take_lessons(self, told: ToldLessons | None = None) -> tuple[str, ...]:
-        """Return what was learned from refusals and a run was not told yet."""
+        """Return the lessons from refusals that a run has not reported yet."""
         ...
 
     def forget_lessons(self) -> None:
-        """Forget what refusals have shown."""
+        """Forget the lessons from refusals."""
         ...
 
     async def probe(self) -> ProbeResult:
@@ -153,7 +150,7 @@ class WireLLM(Protocol):
     def stream(
         self, prompt: Prompt, *, max_tokens: int, effort: Effort | None = None
     ) -> AsyncGenerator[str | Completion, None]:
-        """Yield pieces of text, then the whole."""
+        """Yield pieces of text, then the whole reply."""
         ...
 
     async def close(self) -> None:
@@ -164,8 +161,8 @@ class WireLLM(Protocol):
 class AskedLLM:
     """A model whose server is asked at the first use whether it is Ollama.
 
-    Ollama is then used natively, since its other interface cuts prompts and says nothing. Anything
-    else has OpenAI's interface.
+    If so, the native interface is used, because Ollama's other interface silently cuts prompts. Any
+    other server is called through OpenAI's interface.
     """
 
     def __init__(
@@ -210,7 +207,7 @@ class AskedLLM:
         return repr(self._wire)
 
     async def read_context(self) -> ModelContext | None:
-        """Return what the server says of the context. Raises nothing."""
+        """Ask the server for the model's context. Raises nothing."""
         return await (await self._choose()).read_context()
 
     async def probe(self) -> ProbeResult:
@@ -234,17 +231,20 @@ class AskedLLM:
                 yield piece
 
     async def prepare(self, prompt: Prompt, *, max_tokens: int) -> None:
-        """Let a smaller call before this one load the model for both. Raises nothing."""
+        """Make an earlier, smaller call ask for a context that also holds this one.
+
+        Then the model is loaded only once for both. Raises nothing.
+        """
         wire = await self._choose()
         if isinstance(wire, Preparing):
             await wire.prepare(prompt, max_tokens=max_tokens)
 
     def take_lessons(self, told: ToldLessons | None = None) -> tuple[str, ...]:
-        """Return in sentences what was learned from refusals and a run was not told yet."""
+        """Return one sentence for each lesson from refusals that a run has not reported yet."""
         return self._wire.take_lessons(told)
 
     def forget_lessons(self) -> None:
-        """Forget what refusals have shown, because another model has this one's name now."""
+        """Forget the lessons from refusals, because the name now belongs to another model."""
         self._wire.forget_lessons()
 
     async def close(self) -> None:
@@ -257,9 +257,9 @@ class AskedLLM:
     async def _choose(self) -> WireLLM:
         if not self._asked:
             found = await self._server.is_ollama()
-            # Another call may have chosen by now. Nothing is awaited from here on, so that no two
-            # calls open a client each. The former one may still be in use by calls that began
-            # while nothing answered, so it is closed at the end.
+            # Another call may have chosen by now. From here on nothing is awaited, so two calls
+            # cannot both open a client. Calls that began while the server was silent may still use
+            # the former client, so ``close`` closes it.
             if found and not self._asked:
                 self._former, self._wire = self._wire, self._create_ollama()
             self._asked = self._asked or found is not None

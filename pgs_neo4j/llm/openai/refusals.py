@@ -1,7 +1,7 @@
-"""Says in the package's errors why an endpoint refused a call, whatever interface it has.
+"""Turns a refusal of any interface into the package's error for it.
 
-Messages name the host, the model, and the settings to change, and quote what the server says in a
-line that is safe to show (``said_line``); never anything that an endpoint may have echoed.
+An error message names the host, the model, and the settings to change, and quotes the server in one
+line that is safe to show (``said_line``). It never holds text that an endpoint may have echoed.
 """
 
 from __future__ import annotations
@@ -36,20 +36,20 @@ _HOST = re.compile(r"[A-Za-z0-9.-]{1,253}|[0-9A-Fa-f:.]{2,45}", re.ASCII)
 MOST_SAID = 200
 """The most characters that a server's line may have."""
 MOST_READ = 2_000
-"""Characters of an error that are read at all; a page of HTML or a traceback is longer."""
+"""Characters of an error that are examined; a page of HTML or a traceback is longer."""
 MOST_DEPTH = 4
 """Levels of nested objects; servers and gateways wrap an error in two or three."""
 ECHO = 4
-"""So many words in a row that also stand in the request come from there."""
+"""If so many words in a row also occur in the request, the error repeats the request."""
 ECHO_CHARACTERS = 16
-"""The fewest characters of such words; shorter ones may be part of any sentence."""
+"""The fewest characters of such words, because shorter ones may occur in any sentence."""
 NAMES = ("message", "error", "detail", "msg", "error_message", "reason")
-"""Properties that hold the sentence, by how often servers call it so."""
+"""Properties that hold the sentence of an error, the most common name first."""
 PARAMETERS = frozenset(("model", "role", "type", "reasoning_effort", "effort", "encoding_format"))
 """Properties of a request that hold no text of a graph."""
 _HTML = re.compile(r"\s*<(?:!doctype|html|head|body|\?xml)", re.IGNORECASE)
 _TITLE = re.compile(r"<title[^>]{0,200}>([^<]*)</title", re.IGNORECASE)
-"""What a page of a gateway says of itself, such as "502 Bad Gateway"."""
+"""The title of a gateway's error page, such as "502 Bad Gateway"."""
 _KEY = re.compile(r"(?:key|secret|password|access_token)[\"']?\s*[:=]\s*\S+", re.IGNORECASE)
 _WORD = re.compile(r"\w+")
 _QUOTED = re.compile(r"'[^']+'|\"[^\"]+\"|`[^`]+`|“[^”]+”|" "\u2018[^\u2019]+\u2019")
@@ -57,10 +57,10 @@ _QUOTED = re.compile(r"'[^']+'|\"[^\"]+\"|`[^`]+`|“[^”]+”|" "\u2018[^\u201
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EndpointWords:
-    """How messages call the settings of an endpoint, the interface that it has, and what is sent.
+    """The terms in messages for the settings, the interface, and the input of an endpoint.
 
-    ``shorter`` and ``refused`` advise where a text is too long, and where a request is refused for
-    a reason that is not known.
+    ``shorter`` is the advice for a text that is too long, ``refused`` the advice for a request that
+    was refused for an unknown reason.
     """
 
     url: str = "PGS_LLM_BASE_URL"
@@ -86,7 +86,7 @@ class EndpointWords:
 
     @property
     def setting(self) -> str:
-        """The address as ``pgs.toml`` calls it."""
+        """The name of the setting for the address in ``pgs.toml``."""
         return self.url.removeprefix("PGS_").lower()
 
 
@@ -106,11 +106,11 @@ RERANKER_WORDS = EndpointWords(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Refusal:
-    """What an error of an endpoint says, as a wire has read it.
+    """An error of an endpoint, independent of its interface.
 
-    ``code`` is the machine-readable reason. ``said`` is its first line, already made safe to show,
-    or empty. ``wait_s`` is how long to wait, if it says so. ``charged``: the call may have cost
-    something.
+    ``code`` is the machine-readable reason. ``said`` is the first line of the error, already safe
+    to show, or empty. ``wait_s`` is the wait in seconds that the endpoint asks for, or None.
+    ``charged`` is true if the call may have cost something.
     """
 
     status: int
@@ -128,9 +128,10 @@ class Refusal:
 def refusal_error(
     refusal: Refusal, where: str, words: EndpointWords, longest_s: float
 ) -> ModelError:
-    """Return the error for a refusal; a transient one may be retried.
+    """Return the error for a refusal. A transient error carries a retry.
 
-    ``where`` names the endpoint and the model. No wait is longer than ``longest_s`` seconds.
+    ``where`` names the endpoint and the model. ``longest_s`` is the longest wait of a call, in
+    seconds.
     """
     status = refusal.status
     code = f", {refusal.code}" if _CODE.fullmatch(refusal.code) else ""
@@ -179,7 +180,8 @@ def refusal_error(
         return ModelUnavailableError(
             f"the model endpoint {where} is still loading the model (HTTP {status}{code}); ask "
             "again when it has, or raise model_timeout_s",
-            # A large model takes minutes, and each try is answered at once and costs nothing.
+            # Loading a large model takes minutes, so tries are not limited. Each is refused at once
+            # and costs nothing.
             retry=Retry(refusal.wait_s, reason="the server is loading the model"),
             usage=Usage(),
         )
@@ -216,7 +218,7 @@ def _rate_limit_error(refusal: Refusal, where: str, longest_s: float) -> ModelRa
 
 
 def _redirect_target(location: str) -> str:
-    """Return the host of a redirect; empty without one, or with one that looks odd."""
+    """Return the host of a redirect; empty if it is missing or malformed."""
     try:
         host = urlsplit(location.strip()).hostname or ""
     except ValueError:
@@ -225,20 +227,20 @@ def _redirect_target(location: str) -> str:
 
 
 def quote_server(said: str) -> str:
-    """Return a safe line of a server as a part of a message; empty without one."""
+    """Return a safe line of a server as the end of a message; empty without a line."""
     return '; the server says "{}"'.format(said.replace('"', "'")) if said else ""
 
 
 def said_line(body: object, sent: bytes = b"", secrets: tuple[str, ...] = ()) -> str:
-    """Return what an error says in its first line, of at most MOST_SAID characters; else "".
+    """Return the first line of an error, made safe to show, of at most MOST_SAID characters.
 
-    "CUDA out of memory" or "model not found, try pulling it first" tells a user more than a status
-    does, and so does the title of the page that a gateway sends. An endpoint may also repeat what
-    it was sent, which is text of the graph, or the key. So the line is left out where it repeats
-    the request, and secrets and control characters are removed.
+    "CUDA out of memory" or "model not found, try pulling it first" helps a user more than a status,
+    and so does the title of a gateway's error page. But an endpoint may also repeat its input,
+    which is text of the graph, or the key. So the result is empty if the line repeats the request,
+    and secrets and control characters are removed.
 
-    ``body`` is the error as parsed, or its text. ``sent`` is the body of the request, of which
-    nothing is repeated. ``secrets`` are masked beside those that are hidden everywhere.
+    ``body`` is the parsed error, or its text. ``sent`` is the body of the request. ``secrets`` are
+    masked in addition to the patterns that are masked everywhere.
     """
     text = plain(_find_sentence(body)[:MOST_READ])
     if _HTML.match(text):
@@ -254,7 +256,7 @@ def said_line(body: object, sent: bytes = b"", secrets: tuple[str, ...] = ()) ->
 
 
 def _find_sentence(body: object, depth: int = 0) -> str:
-    """Return the sentence of an error, wherever a server or gateway has put it."""
+    """Return the sentence of an error, at any place where servers and gateways put it."""
     if isinstance(body, str):
         if body[:1] in "{[" and body and depth < MOST_DEPTH:
             try:
@@ -274,7 +276,7 @@ def _find_sentence(body: object, depth: int = 0) -> str:
 
 
 def _without_echo(line: str, sent: bytes) -> str:
-    """Return a line without what it quotes of a request; empty if it repeats more of it."""
+    """Mask quotations of a request in a line; return "" if the line repeats more of it."""
     if not sent:
         return line
     try:
@@ -299,7 +301,7 @@ def _without_echo(line: str, sent: bytes) -> str:
 
 
 def _sent_texts(value: Any, name: str = "") -> Iterator[str]:
-    """Yield the texts of a request that may come from a graph; the name of a model does not."""
+    """Yield the texts of a request that may come from a graph, without names of models."""
     if isinstance(value, str):
         if name not in PARAMETERS and value.strip():
             yield value

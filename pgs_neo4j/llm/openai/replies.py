@@ -1,4 +1,4 @@
-"""What every wire does with a reply: limits time and bytes, checks its end, counts its tokens."""
+"""Limits, checks, and counts replies in the same way for every interface."""
 
 from __future__ import annotations
 
@@ -42,16 +42,16 @@ REFUSED = frozenset(
     )
 )
 
-_WORD = re.compile(r"[A-Za-z][A-Za-z_-]{1,40}", re.ASCII)  # anything else may repeat the prompt
-MOST_MODELS = 2_000  # of a list that are compared; routers list some hundreds
+_WORD = re.compile(r"[A-Za-z][A-Za-z_-]{1,40}", re.ASCII)  # any other text may repeat the prompt
+MOST_MODELS = 2_000  # models of a list that are compared; routers list some hundreds
 LONGEST_NAME = 80  # characters
 
 
 @asynccontextmanager
 async def in_time(endpoint: Endpoint, model: str) -> AsyncIterator[None]:
-    """Limit the total time of a try.
+    """Limit the total time of a try, because the client's own timeout restarts with every byte.
 
-    The client's timeout restarts with every byte.
+    Raises ModelTimeoutError.
     """
     try:
         async with asyncio.timeout(endpoint.timeout_s):
@@ -73,7 +73,10 @@ _CEILING: ContextVar[Ceiling | None] = ContextVar("ceiling", default=None)
 
 @contextmanager
 def limited_body(most_bytes: int, where: str) -> Iterator[None]:
-    """Limit the bodies of the requests made here, which go to ``where``."""
+    """Limit the bodies of replies to the requests of this block.
+
+    ``where`` names the endpoint in the error.
+    """
     error = ModelOutputError(
         f"the model endpoint {where} sent more than {most_bytes:,} bytes where the "
         "reply cannot be that long; use another model or endpoint"
@@ -86,19 +89,19 @@ def limited_body(most_bytes: int, where: str) -> Iterator[None]:
 
 
 def body_ceiling() -> Ceiling | None:
-    """Return the ceiling of the bodies that are read now; None without one."""
+    """Return the ceiling for bodies that the current task reads; None without one."""
     return _CEILING.get()
 
 
 def classify_end(reason: str | None, *, delivered: bool) -> End:
-    """Return the kind of an end; ``delivered``: the transport says that all of it arrived.
+    """Return how a reply ended.
 
-    Only a reply that its model ended is whole. What was cut at the token limit may be asked for
-    with more room. Anything else (a gateway's error, an abort, a word nobody knows) is broken,
-    whatever text came with it.
+    Only a reply that its model ended is whole. A reply that was cut at the token limit may be
+    repeated with a higher limit. With any other reason (a gateway's error, an abort, an unknown
+    word), the reply is broken, even if it has text.
 
-    Some servers give no reason at all. Their reply is whole once all of it is there: a closed JSON
-    object, or a stream with its ``[DONE]``.
+    Some servers give no reason. Their reply is whole if it was ``delivered`` completely: a closed
+    JSON object, or a stream with its ``[DONE]``.
     """
     if reason is None or not reason.strip():
         return "whole" if delivered else "broken"
@@ -113,7 +116,7 @@ def classify_end(reason: str | None, *, delivered: bool) -> End:
 def make_completion(
     prompt: Prompt, text: str, end: End, usage: ReplyUsage | None, model: str
 ) -> Completion:
-    """Return a reply with its usage: as reported, or estimated where that cannot be."""
+    """Return a completion with the reported usage, or an estimate if that is impossible."""
     counted = count_usage(prompt, text, usage)
     return Completion(
         text=text,
@@ -128,7 +131,10 @@ def make_completion(
 def check_reply(
     endpoint: Endpoint, made: Completion, refusal: str | None, end: End, model: str
 ) -> None:
-    """Raise ModelOutputError without text, unless the token limit was reached first."""
+    """Raise ModelOutputError for a refusal, and for a reply that ended without text.
+
+    A reply without text is accepted if it reached its token limit.
+    """
     if end == "refused":
         what = "withheld its answer because of a content filter; rephrase the question"
     elif refusal:
@@ -137,7 +143,7 @@ def check_reply(
         what = "sent an empty answer; ask again or use another model"
     else:
         return
-    # Reported usage is paid for; unreported usage is unknown.
+    # The endpoint charges for the usage that it reports. Without a report, the cost is unknown.
     usage = None if made.usage.estimated else made.usage
     raise ModelOutputError(f"model {model} at {endpoint.host} {what}", usage=usage)
 
@@ -145,7 +151,7 @@ def check_reply(
 def broken_reply(
     endpoint: Endpoint, made: Completion, reason: str | None, model: str
 ) -> ModelUnavailableError:
-    """Return the error for a reply that neither its model nor the token limit ended."""
+    """Return the error for a reply that was ended by neither its model nor the token limit."""
     word = f" ({reason})" if reason and _WORD.fullmatch(reason) else ""
     return ModelUnavailableError(
         f"the model endpoint {endpoint.host} (model {model}) broke its answer off{word}; ask "
@@ -156,7 +162,7 @@ def broken_reply(
 
 
 def stalled_answer(endpoint: Endpoint, model: str, characters: int) -> ModelTimeoutError:
-    """Return the error for a streamed answer that stopped coming after so many characters."""
+    """Return the error for a streamed answer that stalled after so many characters."""
     return ModelTimeoutError(
         f"the answer of {endpoint.host} (model {model}) stalled after {characters} characters; ask "
         "again, or raise model_timeout_s"
@@ -172,7 +178,7 @@ def lost_answer(endpoint: Endpoint, model: str, characters: int) -> ModelUnavail
 
 
 def overlong_answer(where: str, room: int) -> ModelOutputError:
-    """Return the error for an answer that is far longer than the ``room`` tokens it was given.
+    """Return the error for an answer that is far longer than its limit of ``room`` tokens.
 
     ``where`` names the endpoint and the model.
     """
@@ -183,7 +189,7 @@ def overlong_answer(where: str, room: int) -> ModelOutputError:
 
 
 def thoughtful_answer(where: str, room: int) -> ModelOutputError:
-    """Return the error for an answer of which thinking has taken all ``room`` tokens.
+    """Return the error for a model that spent all ``room`` tokens of its answer on thinking.
 
     ``where`` names the endpoint and the model.
     """
@@ -197,8 +203,8 @@ def thoughtful_answer(where: str, room: int) -> ModelOutputError:
 class ProbeResult:
     """Whether an endpoint lists a model, and a line to display.
 
-    ``listed`` is None if the endpoint lists no models at all. ``models`` are those that it lists
-    instead, those with a similar name first, safe to show.
+    ``listed`` is None if the endpoint lists no models at all. If it does not list the model,
+    ``models`` are the names that it lists, the most similar first, safe to show.
     """
 
     listed: bool | None
@@ -207,12 +213,12 @@ class ProbeResult:
 
 
 def signed_extra(extra: Mapping[str, Any]) -> str:
-    """Return what a signature says of properties that are added to requests; empty without any."""
+    """Return the part of a signature for properties that are added to requests; empty if none."""
     return f" {json.dumps(extra, sort_keys=True)}" if extra else ""
 
 
 def probe_result(endpoint: Endpoint, model: str, models: tuple[str, ...]) -> ProbeResult:
-    """Return whether an endpoint lists a model, in words as well."""
+    """Return whether an endpoint lists a model, with a line that says so."""
     if not models:
         return ProbeResult(None, f"{endpoint.host} answers, but lists no models")
     listed = model in models
@@ -222,7 +228,7 @@ def probe_result(endpoint: Endpoint, model: str, models: tuple[str, ...]) -> Pro
 
 
 def sort_by_likeness(model: str, models: tuple[str, ...]) -> tuple[str, ...]:
-    """Return names of models that are safe to show, the one most like ``model`` first."""
+    """Return names of models made safe to show, the name most similar to ``model`` first."""
     likeness = SequenceMatcher(b=model.casefold())
 
     def ratio(name: str) -> float:

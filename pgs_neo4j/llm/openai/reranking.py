@@ -1,9 +1,9 @@
-"""Relevance from any endpoint with the common ``/rerank`` interface.
+"""Ranks texts by relevance at any endpoint with the common ``/rerank`` interface.
 
-A text that is longer than the model reads is divided, and the score of its best piece is its score
-(MaxP: Dai and Callan, "Deeper Text Understanding for IR with Contextual Neural Language Modeling",
-2019). Most models of this kind read some 500 tokens of question and text together, and many servers
-score the beginning of a longer text and say nothing. So the longest text is checked once.
+A text that is longer than the model reads is divided, and gets the score of its best piece (MaxP:
+Dai and Callan, "Deeper Text Understanding for IR with Contextual Neural Language Modeling", 2019).
+Most models of this kind read some 500 tokens of question and text together, and many servers
+silently score only the beginning of a longer text. So the longest text is checked once.
 """
 
 from __future__ import annotations
@@ -43,17 +43,20 @@ if TYPE_CHECKING:
     import openai
 
 QUESTION_BYTES = 4_000
-# Cohere and Voyage take 1,000 texts a call, and the smallest models of Voyage 300,000 tokens.
+# Cohere and Voyage accept 1,000 texts a call, and the smallest models of Voyage 300,000 tokens.
 CALL_TEXTS = 500
 CALL_TEXT_TOKENS = 100_000
-ASKING_S = 2.0  # for the limit of a server, since a search waits
+ASKING_S = 2.0  # for a server's limit; short, because a search waits for the answer
 SURELY_READ = 128
-"""Tokens by estimate that each model reads of question and text: the smallest read 512, or 180 of
-a text alone."""
-SAME = 0.002  # of a score; repeating it in half precision changes it by less
+"""Estimated tokens of question and text that every model reads.
+
+The smallest models read 512 of both, or 180 of a text alone.
+"""
+SAME = 0.002  # of a score; repeating a call in half precision changes it by less
 LEAST_ROOM = 8  # tokens for a text beside the longest question
 PROBE = "Which clockmaker sorted seven violet lanterns beside the frozen harbor?"
-# Counts that are short by the same share for texts of at most this share are no counts of tokens.
+# A server that cuts texts does not cut shorter ones by the same share. So it miscounts if its count
+# is too small by the same share (up to ALIKE) for texts of at most SHORTER of the length.
 SHORTER, ALIKE = 0.7, 0.05
 COUNTED = "fewer tokens were counted"
 
@@ -65,7 +68,7 @@ class _Result(BaseModel):
     relevance_score: Annotated[float, Field(allow_inf_nan=False)]
 
 
-def _counts(value: Any, *names: str) -> Iterator[int]:
+def _find_counts(value: Any, *names: str) -> Iterator[int]:
     for name in names:
         count = value.get(name) if isinstance(value, Mapping) else None
         if isinstance(count, int) and not isinstance(count, bool) and 0 <= count <= CALL_TOKENS:
@@ -81,21 +84,21 @@ class _Results(BaseModel):
 
     @property
     def tokens(self) -> int | None:
-        """The tokens that the endpoint counted; None if it did not.
+        """The tokens that the endpoint counted; None if it reports no count.
 
-        Jina, Voyage, and vLLM have a usage. Cohere has tokens where it does not bill by searches.
+        Jina, Voyage, and vLLM report a usage. Cohere reports tokens unless it bills by searches.
         """
-        yielded = [*_counts(self.usage, "total_tokens", "prompt_tokens", "input_tokens")]
+        yielded = [*_find_counts(self.usage, "total_tokens", "prompt_tokens", "input_tokens")]
         if isinstance(self.meta, Mapping):
             for name in ("tokens", "billed_units"):
-                yielded += _counts(self.meta.get(name), "input_tokens")
+                yielded += _find_counts(self.meta.get(name), "input_tokens")
         return next(iter(yielded), None)
 
 
 class HTTPReranker:
     """A relevance model behind an endpoint.
 
-    ``context`` is what it reads of a question and a text together, in tokens, as configured.
+    ``context`` is the configured limit for a question and a text together, in tokens.
     """
 
     def __init__(
@@ -106,24 +109,24 @@ class HTTPReranker:
         if context is not None:
             self.fit.limit(context)
             self.fit.asked = True
-        # The weight of the longest text of a call for which too few tokens were counted, and the
-        # share of them.
+        # After a call with too small a count: the weight of its longest text, and the count's share
+        # of the least tokens.
         self.short: tuple[int, float] | None = None
         self._model = model
         self._endpoint = endpoint
         self._client: openai.AsyncOpenAI | None = None
 
     async def rank(self, question: str, texts: Sequence[str]) -> list[int]:
-        """Return the places of ``texts`` by their relevance, most relevant first.
+        """Return the places of ``texts`` in the order of their relevance, most relevant first.
 
-        Blank texts are not sent, and an endpoint may leave out others, or refuse one whatever its
-        length. Raises ModelOutputError when a result names no text, or one twice. Other errors are
-        those of the chat model.
+        A place is missing if its text is blank, or if the endpoint leaves the text out or refuses
+        it at any length. Raises ModelOutputError if a result names no text, or if two results name
+        the same one. Also raises the errors of the chat model.
         """
         return await self.rank_within(question, texts, reserve_nothing)
 
     async def rank_within(self, question: str, texts: Sequence[str], reserve: Reserve) -> list[int]:
-        """Return what ``rank`` does. Each call is reserved first, and raises what that raises."""
+        """Rank texts like ``rank``, but reserve each call first. Also raises the errors of that."""
         documents = {place: text for place, text in enumerate(texts) if text.strip()}
         if not documents:
             return []
@@ -134,15 +137,15 @@ class HTTPReranker:
             ranking.ask(self.shortened(question))
             scores = await ranking.score(documents)
         finally:
-            ranking.end()  # a search may end it early
+            ranking.end()  # also if the search cancels the ranking
         return sorted(scores, key=lambda place: (-scores[place], place))
 
     def take_lessons(self, told: ToldLessons | None = None) -> tuple[str, ...]:
-        """Return in sentences what was learned of the endpoint and a run was not told yet."""
+        """Return one sentence for each lesson about the endpoint that a run has not reported."""
         return self.fit.take_lessons(f"{self._endpoint.host} (model {self.name})", told)
 
     def shortened(self, question: str) -> str:
-        """Return as much of a question as leaves room for a text."""
+        """Cut a question so that it leaves room for a text."""
         most = QUESTION_BYTES
         if self.fit.window is not None:
             most = min(most, int(self.fit.window / 2 * BYTES_PER_TOKEN))
@@ -158,7 +161,7 @@ class HTTPReranker:
             await client.close()
 
     async def ask_limit(self) -> None:
-        """Ask the server for its limit, once. Raises nothing."""
+        """Ask the server for its limit for question and text. Raises nothing."""
         self.fit.asked = True
         if self._client is None:
             self._client = self._endpoint.open()
@@ -174,14 +177,16 @@ class HTTPReranker:
     async def score(
         self, question: str, texts: Sequence[str], deadline: float, reserve: Reserve
     ) -> _Results:
-        """Return the scores of some texts, in one call with as many tries as it takes."""
+        """Return the scores of some texts, in one call with retries."""
         return await with_retries(
-            lambda: self._paced(question, texts, reserve),
+            lambda: self._request_at_pace(question, texts, reserve),
             deadline=deadline,
             timeout_error=timeout_error(self._endpoint, self.name),
         )
 
-    async def _paced(self, question: str, texts: Sequence[str], reserve: Reserve) -> _Results:
+    async def _request_at_pace(
+        self, question: str, texts: Sequence[str], reserve: Reserve
+    ) -> _Results:
         # A model reads the question with each text.
         tokens = len(texts) * estimate(question) + sum(map(estimate, texts))
         async with reserve(tokens) as paid, self._endpoint.pace.entered(tokens) as entered:
@@ -221,7 +226,7 @@ class HTTPReranker:
             raise translate(failed, self._endpoint, self.name) from None
 
     def check(self, reply: _Results, count: int) -> None:
-        """Raise ModelOutputError for a reply whose results do not name texts once each."""
+        """Raise ModelOutputError unless each result of a reply names a different text."""
         indexes = {result.index for result in reply.results}
         if not indexes or len(indexes) < len(reply.results) or max(indexes) >= count:
             raise ModelOutputError(
@@ -232,9 +237,9 @@ class HTTPReranker:
 
 @dataclass(slots=True)
 class _Ranking:
-    """Scores the texts of one question, in calls that the endpoint takes.
+    """Scores the texts of one question, in calls that the endpoint accepts.
 
-    Weights of pieces are those of question and text together, since models read both as one.
+    The weight of a piece includes the question, because models read both as one text.
     """
 
     model: HTTPReranker
@@ -254,19 +259,19 @@ class _Ranking:
         self.ask(self.question)
 
     def end(self) -> None:
-        """Forget what was assumed of texts that were not scored as a whole."""
+        """Drop the limits that were assumed for refused texts without a score."""
         for place in self._windows:
             self.model.fit.withdraw((id(self), place))
 
     def ask(self, question: str) -> None:
-        """Score by a question from now on."""
+        """Score all later texts by this question."""
         self.question, self._asked = question, weigh(question)
 
     async def settle(self, longest: str) -> None:
-        """Learn how long a text is read as a whole, once for all shorter ones of its script.
+        """Find out up to which length texts of a script are read as a whole.
 
-        A question that has nothing to do with a text is asked of it, and of the text with that
-        question at its end. The same score shows that the end is not read.
+        ``longest`` is the longest text of the script. It is scored by an unrelated question, once
+        alone and once with that question at its end. Equal scores show that the end is not read.
         """
         fit = self.model.fit
         if self._weigh(longest) <= fit.read_of(longest):
@@ -282,7 +287,7 @@ class _Ranking:
                 (same,) = await self._compare_ends([probed])
             except PromptTooLongError:
                 if len(probed) < 2 * LEAST_CHARACTERS:
-                    return  # its length is not why it is refused
+                    return  # its length is not the reason for the refusal
                 refused = True
                 probed = divide_text(probed, max(weigh(probed) // 2, 1))[0]
                 continue
@@ -290,13 +295,13 @@ class _Ranking:
                 await self._find_longest_read(probed)
             elif same is not None:
                 fit.prove(longest, self._weigh(probed))
-            # A server that refuses what is longer than this has not cut it.
+            # A server that refused a longer piece and read this one to its end does not cut texts.
             fit.refuses = refused and same is False
             return
         fit.refuses = refused
 
     async def _find_longest_read(self, longest: str) -> None:
-        """Learn how much of a text is read that is not read to its end, in one call."""
+        """Find out in one call how much is read of a text that is not read to its end."""
         fit, heads = self.model.fit, list[str]()
         size = fit.read_of(longest)
         while size < self._weigh(longest):
@@ -309,8 +314,8 @@ class _Ranking:
         fit.narrow(fit.read_of(longest))
 
     async def _compare_ends(self, texts: Sequence[str]) -> list[bool | None]:
-        """Return whether each text has the same score with more at its end; None: no score."""
-        # The question of the search stands before each text, so that all is as long as it will be.
+        """Return whether each text has the same score with more at its end; None without scores."""
+        # The search's question stands before each text, so that all is as long as in the search.
         whole = [f"{self.question} {text}" for text in texts]
         pairs = [one for text in whole for one in (text, f"{text} {PROBE}")]
         reply = await self.model.score(PROBE, pairs, self._deadline, self.reserve)
@@ -323,13 +328,14 @@ class _Ranking:
         return found
 
     async def score(self, documents: Mapping[int, str]) -> dict[int, float]:
-        """Return the score of each text by its place, which is that of its best piece.
+        """Return the scores of texts by their places. A text has the score of its best piece.
 
-        A text that is refused whatever its length has none. Raises PromptTooLongError if all are.
+        A text that is refused at any length has no score. Raises PromptTooLongError if all are
+        refused.
         """
         scores: dict[int, float] = {}
         for place, text in documents.items():
-            self._put(place, [text])
+            self._enqueue(place, [text])
         while not self._queue.is_empty:
             batch = [one for one in self._queue.next_call() if one.place not in self._failed]
             if not batch:
@@ -345,7 +351,7 @@ class _Ranking:
                 continue
             self.model.check(reply, len(batch))
             if self._was_cut(batch, reply):
-                self._again(batch)
+                self._send_again(batch)
                 continue
             self._queue.accept(batch)
             for result in reply.results:
@@ -361,8 +367,8 @@ class _Ranking:
     def _weigh(self, text: str) -> int:
         return self._asked + weigh(text)
 
-    def _put(self, place: int, texts: Sequence[str]) -> None:
-        """Let the pieces of texts of a place wait, behind all others."""
+    def _enqueue(self, place: int, texts: Sequence[str]) -> None:
+        """Add the pieces of a place's texts to the end of the queue."""
         pieces = [
             Piece(one, place, self._weigh(one), self._asked + estimate(one))
             for text in texts
@@ -380,14 +386,14 @@ class _Ranking:
         fit.divides = True
         return divide_text(text, max(window - self._asked, LEAST_ROOM))
 
-    def _again(self, pieces: Sequence[Piece]) -> None:
-        """Send pieces once more, those that are too long by now in smaller ones."""
+    def _send_again(self, pieces: Sequence[Piece]) -> None:
+        """Send pieces once more, and divide a piece that exceeds the current limit."""
         for piece in pieces:
             self._waiting[piece.place] -= 1
-            self._put(piece.place, [piece.text])
+            self._enqueue(piece.place, [piece.text])
 
     def _accept(self, place: int) -> None:
-        """Take in that a piece was accepted, and divide others like it if it had been refused."""
+        """Note that a piece was accepted. If it was refused before, divide other texts like it."""
         self._waiting[place] -= 1
         window = self._windows.get(place)
         if window is None or place in self._failed:
@@ -397,10 +403,10 @@ class _Ranking:
         if not self._waiting[place]:
             fit.confirm((id(self), place))
         if fit.window != known:
-            self._again(self._queue.take_waiting())
+            self._send_again(self._queue.take_waiting())
 
     def _divide_refused(self, piece: Piece, error: PromptTooLongError) -> None:
-        """Ask for the pieces of a text next, which fails if it is too short for that."""
+        """Divide a refused piece and send its parts next; it fails if it is too short for that."""
         place = piece.place
         self.model.fit.sizes.excuse(piece.text)
         if len(piece.text) < 2 * LEAST_CHARACTERS:
@@ -409,13 +415,14 @@ class _Ranking:
             return
         self._windows[place] = self._asked + max(weigh(piece.text) // 2, 1)
         others = self._queue.take_waiting()
-        self._again([piece])
+        self._send_again([piece])
         self._queue.waiting.extend(others)
 
     def _was_cut(self, batch: Sequence[Piece], reply: _Results) -> bool:
-        """Return whether fewer tokens were read than texts have, after which less is sent.
+        """Return whether the endpoint counted fewer tokens than the texts of a call must have.
 
-        A count that stays short by the same share, however short the texts are, shows nothing.
+        Then later pieces are shorter. If the count is too small by the same share even for short
+        texts, the endpoint miscounts, and its counts are ignored.
         """
         fit, counted = self.model.fit, reply.tokens
         least = fit.missing([piece.text for piece in batch], counted)
@@ -432,7 +439,8 @@ class _Ranking:
             fit.lessons.add("counts fewer tokens than texts have, however short they are")
             return False
         self.model.short = (longest, share)
-        # A text has more tokens than it must have, so less of it was read than the counts say.
+        # The true number of tokens exceeds the least number, so the share that was read is smaller
+        # than this ratio. Half of it is safe.
         fit.assume(COUNTED, max(int(longest / 2 * share), SURELY_READ))
         if any(len(self._divide(piece.text, piece.place)) > 1 for piece in batch):
             return True

@@ -1,8 +1,8 @@
-"""Asks a server of models what a model can take.
+"""Asks a server for the context of a model.
 
-Every kind of server has a place of its own for that, which shows what kind it is. All are plain GET
-requests that cost nothing; a server that does not know one answers 404. Nothing here is worth
-failing for: what cannot be read is unknown.
+Each kind of server reports it at a different path, so the answer also reveals the kind of server.
+All requests are plain GETs that cost nothing, and a server answers 404 to an unknown path. Failures
+are ignored, because no caller depends on an answer.
 """
 
 from __future__ import annotations
@@ -25,10 +25,11 @@ if TYPE_CHECKING:
 
 ASKING_S = 5.0
 PLACES: tuple[LimitPlace, ...] = ("models", "loaded", "info", "running")
-"""Where an unknown server is asked, in this order. Its list shows whether it is llama.cpp."""
+"""The places to ask an unknown server, in this order. Its list shows whether it is llama.cpp."""
 LOADED = "loaded_context_length"
-# Fields of an entry in a list of models, and whether the servers that have them refuse longer
-# prompts: vLLM, Groq, Mistral, Gemini, OpenRouter (which may compress unless told not to).
+# Fields of a model in a list, and whether the servers with this field refuse longer prompts. After
+# LM Studio's, they are those of vLLM, Groq, Mistral, Gemini, and OpenRouter, which may compress
+# prompts unless a request forbids it.
 LISTED = {
     LOADED: False,
     "max_model_len": True,
@@ -41,10 +42,11 @@ LISTED = {
 
 @dataclass(frozen=True, slots=True)
 class ServedModel:
-    """What a server says of a model, and shows of itself by saying it.
+    """The answer of a server about a model.
 
-    ``provider`` is the kind of server, None: unknown. ``trained`` is the longest context that the
-    model was trained for, in tokens; ``slots`` are the calls that are answered at once.
+    ``provider`` is the kind of server; None if unknown. ``trained`` is the longest context that the
+    model was trained for, in tokens. ``slots`` is the number of calls that the server answers at
+    once.
     """
 
     context: ModelContext | None = None
@@ -53,7 +55,7 @@ class ServedModel:
     slots: int = 1
 
     def describe_larger_context(self, provider: ProviderName | None, model: str) -> str:
-        """Return what to do for a larger context at a kind of server; empty: unknown."""
+        """Return the advice for a larger context at a kind of server; empty if unknown."""
         if self.context and self.trained and self.trained <= self.context.tokens:
             return f"use a model that was trained for more than {self.trained:,} tokens"
         return describe_larger_context(provider, model, most=self.trained, slots=self.slots)
@@ -65,16 +67,16 @@ async def read_served_model(
     model: str,
     places: Sequence[LimitPlace] = PLACES,
 ) -> ServedModel:
-    """Return what a server says of a model, and which kind of server it is.
+    """Ask a server for the context of a model, and for the kind of server.
 
-    The next place is asked only if the one before has shown no context. Takes at most 5 s in all,
-    and raises nothing.
+    The places are asked in order until one reports a context. Takes at most 5 s in all, and raises
+    nothing.
     """
     found = ServedModel()
     try:
         async with asyncio.timeout(ASKING_S):
             for place in places:
-                said = await _ask(client, base_url, model, place)
+                said = await _ask_place(client, base_url, model, place)
                 if said.context or said.provider:
                     found = said
                 if found.context:
@@ -84,21 +86,21 @@ async def read_served_model(
     return found
 
 
-async def _ask(
+async def _ask_place(
     client: openai.AsyncOpenAI, base_url: str, model: str, place: LimitPlace
 ) -> ServedModel:
     root = root_of(base_url)
     match place:
         case "models":
             listed = await get_json(client, f"{base_url.rstrip('/')}/models")
-            entry = _entry(listed, model)
-            if context := _listed_context(entry, LISTED):
+            entry = _find_entry(listed, model)
+            if context := _find_context(entry, LISTED):
                 kind: ProviderName | None = "vllm" if _is_owned(listed, "vllm") else None
-                return _served(context, kind)
-            # It answers for its one model under any name.
+                return _make_served_model(context, kind)
+            # llama.cpp has only one model, and answers for it under any name.
             if _is_llamacpp(listed):
-                said = await _ask(client, base_url, model, "props")
-                return replace(said, provider="llamacpp", trained=_trained(listed))
+                said = await _ask_place(client, base_url, model, "props")
+                return replace(said, provider="llamacpp", trained=_find_trained_context(listed))
             return ServedModel()
         case "props":  # llama.cpp
             props = await get_json(client, f"{root}/props")
@@ -106,26 +108,30 @@ async def _ask(
             tokens = parse_tokens(settings.get("n_ctx") if isinstance(settings, Mapping) else None)
             slots = parse_tokens(props.get("total_slots")) or 1
             context = ModelContext(tokens, "server", refuses=True) if tokens else None
-            return replace(_served(context, "llamacpp" if context else None), slots=slots)
+            return replace(
+                _make_served_model(context, "llamacpp" if context else None), slots=slots
+            )
         case "loaded":  # LM Studio
             listed = await get_json(client, f"{root}/api/v0/models")
-            entry = _entry(listed, model)
+            entry = _find_entry(listed, model)
             # A model that is not loaded has only the context that it was trained for.
-            context = _listed_context(entry, {LOADED: False})
-            ours = any("state" in one or LOADED in one for one in _entries(listed, "data"))
+            context = _find_context(entry, {LOADED: False})
+            ours = any("state" in one or LOADED in one for one in _list_entries(listed, "data"))
             trained = parse_tokens(entry.get("max_context_length"))
-            return replace(_served(context, "lmstudio" if ours else None), trained=trained)
+            return replace(
+                _make_served_model(context, "lmstudio" if ours else None), trained=trained
+            )
         case "info":  # TGI
             info = await get_json(client, f"{root}/info")
             tokens = parse_tokens(info.get("max_total_tokens"))
             context = ModelContext(tokens, "server", refuses=True) if tokens else None
-            return _served(context, "tgi" if context else None)
+            return _make_served_model(context, "tgi" if context else None)
         case "running":  # Ollama
             tokens = await read_loaded_context(client, root, model)
-            return _served(ModelContext(tokens, "server") if tokens else None, None)
+            return _make_served_model(ModelContext(tokens, "server") if tokens else None, None)
 
 
-def _served(context: ModelContext | None, provider: ProviderName | None) -> ServedModel:
+def _make_served_model(context: ModelContext | None, provider: ProviderName | None) -> ServedModel:
     if context is not None and provider is not None:
         context = replace(context, server=PRESETS[provider].title)
     return ServedModel(context, provider)
@@ -134,10 +140,10 @@ def _served(context: ModelContext | None, provider: ProviderName | None) -> Serv
 async def read_text_limit(
     client: openai.AsyncOpenAI, base_url: str, model: str, places: Sequence[LimitPlace] = PLACES
 ) -> ModelContext | None:
-    """Return the tokens of a text that a model for vectors or relevance reads; None if unknown.
+    """Ask for the limit of a model for vectors or relevance, in tokens; None if unknown.
 
-    Text Embeddings Inference says that in a place of its own, and whether it cuts longer texts.
-    Takes at most 10 s in all, and raises nothing.
+    Text Embeddings Inference has its own path for that, which also says whether it cuts longer
+    texts. Takes at most 10 s in all, and raises nothing.
     """
     try:
         async with asyncio.timeout(ASKING_S):
@@ -150,8 +156,8 @@ async def read_text_limit(
 
 
 async def read_loaded_context(client: openai.AsyncOpenAI, root: str, model: str) -> int | None:
-    """Return the context that Ollama has loaded a model with; None if it is not loaded."""
-    for running in _entries(await get_json(client, f"{root}/api/ps"), "models"):
+    """Return the context of a model that Ollama has loaded; None if it is not loaded."""
+    for running in _list_entries(await get_json(client, f"{root}/api/ps"), "models"):
         if running.get("name") in (model, f"{model}:latest"):
             return parse_tokens(running.get("context_length"))
     return None
@@ -160,9 +166,10 @@ async def read_loaded_context(client: openai.AsyncOpenAI, root: str, model: str)
 async def get_json(
     client: openai.AsyncOpenAI, url: str, body: Mapping[str, object] | None = None
 ) -> Mapping[str, Any]:
-    """Return what a server sends for a URL, which gets a POST request if it has a ``body``.
+    """Send a GET request, or a POST request with ``body``; return the JSON object of the reply.
 
-    Empty if the reply is an error or no JSON. Raises nothing.
+    A list is returned under the name ``data``. The result is empty if the reply is an error or not
+    JSON. Raises nothing.
     """
     import httpx2
     import openai
@@ -181,7 +188,7 @@ async def get_json(
     return value if isinstance(value, Mapping) else {}
 
 
-def _entries(value: Mapping[str, Any], *names: str) -> Iterator[Mapping[str, Any]]:
+def _list_entries(value: Mapping[str, Any], *names: str) -> Iterator[Mapping[str, Any]]:
     for name in names:
         listed = value.get(name)
         for entry in listed if isinstance(listed, list) else ():
@@ -189,15 +196,15 @@ def _entries(value: Mapping[str, Any], *names: str) -> Iterator[Mapping[str, Any
                 yield entry
 
 
-def _entry(value: Mapping[str, Any], model: str) -> Mapping[str, Any]:
+def _find_entry(value: Mapping[str, Any], model: str) -> Mapping[str, Any]:
     wanted = (model, f"models/{model}")
-    for entry in _entries(value, "data", "models"):
+    for entry in _list_entries(value, "data", "models"):
         if entry.get("id") in wanted or entry.get("name") in wanted:
             return entry
     return {}
 
 
-def _listed_context(entry: Mapping[str, Any], names: Mapping[str, bool]) -> ModelContext | None:
+def _find_context(entry: Mapping[str, Any], names: Mapping[str, bool]) -> ModelContext | None:
     for name, refuses in names.items():
         if tokens := parse_tokens(entry.get(name)):
             return ModelContext(tokens, "server", refuses=refuses)
@@ -205,16 +212,16 @@ def _listed_context(entry: Mapping[str, Any], names: Mapping[str, bool]) -> Mode
 
 
 def _is_owned(listed: Mapping[str, Any], owner: str) -> bool:
-    return any(entry.get("owned_by") == owner for entry in _entries(listed, "data", "models"))
+    return any(entry.get("owned_by") == owner for entry in _list_entries(listed, "data", "models"))
 
 
 def _is_llamacpp(listed: Mapping[str, Any]) -> bool:
-    return _is_owned(listed, "llamacpp") or _trained(listed) is not None
+    return _is_owned(listed, "llamacpp") or _find_trained_context(listed) is not None
 
 
-def _trained(listed: Mapping[str, Any]) -> int | None:
+def _find_trained_context(listed: Mapping[str, Any]) -> int | None:
     """Return the context that llama.cpp's model was trained for, in tokens."""
-    for entry in _entries(listed, "data", "models"):
+    for entry in _list_entries(listed, "data", "models"):
         meta = entry.get("meta")
         if isinstance(meta, Mapping) and (tokens := parse_tokens(meta.get("n_ctx_train"))):
             return tokens
@@ -222,14 +229,14 @@ def _trained(listed: Mapping[str, Any]) -> int | None:
 
 
 def parse_tokens(value: object) -> int | None:
-    """Return a number of tokens that a context can have; None for anything else."""
+    """Return ``value`` if it is a possible number of tokens of a context; else None."""
     if isinstance(value, bool) or not isinstance(value, int):
         return None
     return value if 0 < value <= LONGEST_CONTEXT else None
 
 
 def root_of(base_url: str) -> str:
-    """Return the address of a server, without the root of OpenAI's interface."""
+    """Return the address of a server, without the ``/v1`` of OpenAI's interface."""
     parts = urlsplit(base_url)
     return urlunsplit((parts.scheme, parts.netloc, "", "", "")) + parts.path.rstrip(
         "/"

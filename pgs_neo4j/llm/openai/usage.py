@@ -1,4 +1,4 @@
-"""What a call used: as its endpoint counted it, or as its texts suggest where that cannot be."""
+"""Determines the usage of a call: the endpoint's count, or an estimate if that is impossible."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ class Shape(BaseModel):
     model_config = ConfigDict(from_attributes=True, extra="ignore", hide_input_in_errors=True)
 
 
-def _none_unless_valid(value: object, validate: ValidatorFunctionWrapHandler) -> Any:
+def _ignore_invalid(value: object, validate: ValidatorFunctionWrapHandler) -> Any:
     try:
         return None if value is None else validate(value)
     except ValidationError:
         return None
 
 
-# A count of cached tokens that cannot be is as good as none: the prompt's tokens are known.
+# An impossible count of cached tokens is ignored, because the prompt's tokens are known.
 CachedTokens = Annotated[
-    int | None, Field(strict=True, ge=0, le=CALL_TOKENS), WrapValidator(_none_unless_valid)
+    int | None, Field(strict=True, ge=0, le=CALL_TOKENS), WrapValidator(_ignore_invalid)
 ]
 
 
@@ -64,13 +64,11 @@ class ReplyUsage(Shape):
 
     prompt_tokens: Annotated[int, Field(ge=0, le=CALL_TOKENS)]
     completion_tokens: Annotated[int, Field(ge=0, le=CALL_TOKENS)]
-    prompt_tokens_details: Annotated[PromptDetails | None, WrapValidator(_none_unless_valid)] = None
+    prompt_tokens_details: Annotated[PromptDetails | None, WrapValidator(_ignore_invalid)] = None
     cached_tokens: CachedTokens = None
     prompt_cache_hit_tokens: CachedTokens = None
     total_tokens: CachedTokens = None
-    completion_tokens_details: Annotated[ReplyDetails | None, WrapValidator(_none_unless_valid)] = (
-        None
-    )
+    completion_tokens_details: Annotated[ReplyDetails | None, WrapValidator(_ignore_invalid)] = None
 
     @property
     def thought(self) -> int:
@@ -85,7 +83,7 @@ class ReplyUsage(Shape):
         """Prompt tokens from the provider's cache; 0 if the endpoint reports none that can be."""
         details = self.prompt_tokens_details or PromptDetails()
         told = (details.cached_tokens, self.cached_tokens, self.prompt_cache_hit_tokens)
-        # A proxy may add the form of another provider, with a zero in it.
+        # A proxy may add the field of another provider with a zero, so the largest count holds.
         return max((count for count in told if count and self._has_room(count)), default=0)
 
     @property
@@ -99,32 +97,32 @@ class ReplyUsage(Shape):
         return count <= self.prompt_tokens
 
 
-# A usage that cannot be is ignored: the reply is good, and its tokens are estimated.
-Counted = Annotated[ReplyUsage | None, WrapValidator(_none_unless_valid)]
+# An impossible usage is ignored: the reply is still good, and its tokens are estimated.
+Counted = Annotated[ReplyUsage | None, WrapValidator(_ignore_invalid)]
 
 
 @dataclass(frozen=True, slots=True)
 class CountedUsage:
-    """The usage of a call; ``doubted``: the endpoint reported one that cannot be."""
+    """The usage of a call; ``doubted`` is true if the endpoint reported an impossible one."""
 
     usage: Usage
     doubted: bool = False
 
 
 def count_usage(prompt: Prompt, text: str, reported: ReplyUsage | None) -> CountedUsage:
-    """Return the reported usage, with an estimate in place of every count that cannot be.
+    """Return the reported usage, with an estimate in place of every impossible count.
 
-    An estimated prompt counts as read without the provider's cache.
+    If the prompt's tokens are estimated, none of them counts as cached by the provider.
     """
     asked = prompt.system + prompt.user
     read, written = estimate(asked), estimate(text)
     if reported is None:
-        return CountedUsage(_usage(read, written, estimated=True))
+        return CountedUsage(_make_usage(read, written, estimated=True))
     believed = (
         _is_believable(reported.prompt_tokens, asked),
         _is_believable(reported.completion_tokens, text),
     )
-    usage = _usage(
+    usage = _make_usage(
         reported.prompt_tokens if believed[0] else read,
         reported.thought + (reported.completion_tokens if believed[1] else written),
         estimated=not all(believed),
@@ -137,15 +135,15 @@ def count_usage(prompt: Prompt, text: str, reported: ReplyUsage | None) -> Count
 
 
 def count_read(texts: Sequence[str], reported: int | None) -> Usage:
-    """Return what a call without a written reply used; an estimate if that cannot be."""
+    """Return the usage of a call without a written reply, estimated if its count is impossible."""
     if reported is not None and _is_believable(reported, "".join(texts)):
-        return _usage(reported, 0, estimated=False)
-    return _usage(sum(map(estimate, texts)), 0, estimated=True)
+        return _make_usage(reported, 0, estimated=False)
+    return _make_usage(sum(map(estimate, texts)), 0, estimated=True)
 
 
 def _is_believable(tokens: int, text: str) -> bool:
     return tokens * BYTES_PER_TOKEN >= len(text.encode("utf-8", "replace"))
 
 
-def _usage(read: int, written: int, *, estimated: bool) -> Usage:
+def _make_usage(read: int, written: int, *, estimated: bool) -> Usage:
     return Usage(calls=1, input_tokens=read, output_tokens=written, estimated=estimated)

@@ -1,4 +1,4 @@
-"""Shapes of chat completions, and the dialect of an endpoint, with marks for a prompt cache."""
+"""Builds chat-completion requests in an endpoint's dialect, and parses the replies."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     import openai
 
 LIMITS = {"max_tokens": "max_completion_tokens", "max_completion_tokens": "max_tokens"}
-# What an endpoint may refuse, by the words with which it does. A parameter that it refuses is left
-# out of all later requests.
+# Parameters that an endpoint may refuse, with the words of such a refusal. A refused parameter is
+# left out of all later requests.
 OPTIONAL = {
     # Ollama: "does not support thinking", "think value "high" is not supported for this model".
     # xAI: "does not support parameter reasoningEffort". OpenRouter: "Reasoning is mandatory".
@@ -43,7 +43,7 @@ _SYSTEM = re.compile(
 _UNSUPPORTED = re.compile(
     r"not support|unsupported|not allowed|not permitted|invalid|must|only", re.IGNORECASE
 )
-# llama.cpp and SGLang answer 500 where a chat template refuses the messages.
+# llama.cpp and SGLang answer 500 if a chat template refuses the messages.
 _TEMPLATE = re.compile(r"jinja|template|raise_exception|system role", re.IGNORECASE)
 # OpenAI: "supports at most N completion tokens". Anthropic: "16000 > 8192, which is the maximum
 # allowed number of output tokens". Groq: "must be less than or equal to `N`".
@@ -53,15 +53,15 @@ _MOST_OUTPUT = re.compile(
     re.IGNORECASE,
 )
 
-# No model caches less, and each newer one says its own minimum: 512 to 4,096 tokens. A marked block
-# below the minimum is read at the usual price.
+# Models cache only blocks above their own minimum, between 512 and 4,096 tokens. A marked block
+# below it does no harm: it is read at the usual price.
 LEAST_CACHED_TOKENS = 1_024
 CACHE_MARK = "cache_control"
 
 Blocks = list[dict[str, Any]]
 
 
-def _joined(content: object) -> object:
+def _join_parts(content: object) -> object:
     """Join typed parts, which some servers send instead of text."""
     if not isinstance(content, list):
         return content
@@ -69,7 +69,7 @@ def _joined(content: object) -> object:
     return "".join(str(part.get("text", "")) for part in parts)
 
 
-Text = Annotated[str | None, BeforeValidator(_joined)]
+Text = Annotated[str | None, BeforeValidator(_join_parts)]
 
 
 class Message(Shape):
@@ -118,15 +118,16 @@ class StreamedPiece(Shape):
 
 @dataclass(slots=True, weakref_slot=True)
 class Dialect:
-    """The parameters an endpoint understands, learned from its refusals.
+    """The parameters that an endpoint accepts, learned from its refusals.
 
-    ``limit`` is the name of the token limit. Servers that know only the other name may refuse it,
-    which is learned. Or they ignore it, so the first guess matters. ``merged``: there is no system
-    role, so its text stands at the beginning of the user's. ``most_output``: the longest reply, in
-    tokens, that may be asked for; ``longest_accepted``: the longest that was, without a refusal.
-    ``accepted`` are the names of parameters that were. ``extra`` goes with every request.
-    ``lessons`` say in words what was learned. ``marks``: blocks of messages may be marked for the
-    provider's prompt cache.
+    ``limit`` is the name of the token limit. A server that knows only the other name may refuse
+    this one, and the name is swapped. Or it may ignore this one, so the first guess matters. With
+    ``merged``, there is no system role, so the system text stands at the beginning of the user's
+    text. ``most_output`` is the longest reply that may be requested, and ``longest_accepted`` the
+    longest request that was accepted, both in tokens. ``accepted`` are the names of parameters that
+    were accepted, and ``dropped`` of those that were refused. ``extra`` goes with every request.
+    ``lessons`` say in words what was learned. ``marks`` is true if blocks of messages may be marked
+    for the provider's prompt cache.
     """
 
     limit: str
@@ -145,7 +146,7 @@ class Dialect:
         self._usual_limit = self.limit
 
     def forget(self) -> None:
-        """Forget what was learned, because another model has this one's name now."""
+        """Forget what was learned, because the name now belongs to another model."""
         self.lessons.forget()
         self.limit, self.swapped, self.merged, self.marks = self._usual_limit, False, False, True
         self.most_output, self.longest_accepted = None, 0
@@ -165,12 +166,12 @@ class Dialect:
     ) -> dict[str, Any]:
         """Return the request for ``prompt`` in the dialect learned so far.
 
-        ``caches`` is what the provider's prompt cache is asked to hold, by marks on the blocks of
-        messages; None: nothing has to be marked.
+        ``caches`` selects the blocks of messages that are marked for the provider's prompt cache;
+        None if the provider needs no marks.
         """
         body: dict[str, Any] = {
             "model": model,
-            "messages": self._messages(prompt, caches),
+            "messages": self._build_messages(prompt, caches),
             self.limit: min(max_tokens, self.most_output or max_tokens),
         }
         if effort is not None:
@@ -186,7 +187,7 @@ class Dialect:
     def learn(self, body: dict[str, Any], error: openai.APIStatusError) -> bool:
         """Learn from ``error``; return whether another request is worth sending.
 
-        True at most once per parameter of ``body``, so the repetition ends.
+        Returns True at most once per parameter of ``body``, so the repetition ends.
         """
         message = f"{error.param or ''} {error.message}"
         if error.status_code == 500 and _TEMPLATE.search(message):
@@ -209,11 +210,11 @@ class Dialect:
         )
 
     def accept(self, body: dict[str, Any]) -> None:
-        """Learn from a request that was not refused."""
+        """Learn from a request that was accepted."""
         asked = next(body[name] for name in LIMITS if name in body)
         self.longest_accepted = max(self.longest_accepted, asked)
         self.accepted.update(body)
-        if self.limit in body:  # a server that refuses it later is another one
+        if self.limit in body:  # if a later request is refused, the server must have changed
             self.swapped = False
 
     def drop(self, names: Iterable[str]) -> None:
@@ -222,7 +223,7 @@ class Dialect:
             self.dropped.add(name)
             self.lessons.add(f"refuses {name}, so it is left out")
 
-    def _messages(self, prompt: Prompt, caches: PromptCache | None) -> list[dict[str, Any]]:
+    def _build_messages(self, prompt: Prompt, caches: PromptCache | None) -> list[dict[str, Any]]:
         if self.merged:
             return [{"role": "user", "content": f"{prompt.system}\n\n{prompt.user}"}]
         if caches is not None and self.marks:
@@ -235,7 +236,7 @@ class Dialect:
         ]
 
     def _unmark(self, body: dict[str, Any], said: str) -> bool:
-        """Learn that blocks may not be marked; return whether those of the request were."""
+        """Learn that blocks may not be marked; return whether the request had marked blocks."""
         marked = any(isinstance(message["content"], list) for message in body["messages"])
         if marked and any(word in said for word in (CACHE_MARK, "content must be a string")):
             self.marks = False
@@ -243,7 +244,7 @@ class Dialect:
         return marked and not self.marks
 
     def _shorten(self, body: dict[str, Any], message: str) -> bool:
-        """Learn the longest reply; return whether the refused request was for a longer one."""
+        """Learn the longest reply; return whether the refused request asked for a longer one."""
         sent = next(name for name in LIMITS if name in body)
         found = _MOST_OUTPUT.search(message)
         about = ("max_" in message, "output tokens" in message, "completion tokens" in message)
@@ -253,7 +254,7 @@ class Dialect:
         return bool(body[sent] > (self.most_output or 0))
 
     def shorten(self, most: int) -> None:
-        """Ask for no longer reply than this in all later requests."""
+        """Ask for replies of at most so many tokens in all later requests."""
         if self.most_output is None or most < self.most_output:
             self.most_output = most
             self.lessons.add(f"gives replies of at most {most:,} tokens, so none is longer")
@@ -272,27 +273,32 @@ class Dialect:
             return False
         if sent == self.limit and not self.swapped:
             self.limit, self.swapped = LIMITS[sent], True
-        return sent != self.limit  # also true if a concurrent call has learned it already
+        return sent != self.limit  # also true if a concurrent call has already swapped the name
 
 
 def may_be_a_parameter(error: openai.APIStatusError) -> bool:
-    """Whether a refusal may have its reason in the parameters of a request, not in its length."""
+    """Return whether the parameters of a request may be the reason for its refusal.
+
+    They cannot be if the refusal is about the length.
+    """
     return error.status_code in (400, 422) and not length_refusal(error)
 
 
 def build_blocks(prompt: Prompt, caches: PromptCache) -> tuple[Blocks, Blocks]:
-    """Return the blocks of the system text and of the user's text, without empty ones.
+    """Return the blocks of the system text and of the user's text, without empty blocks.
 
-    Long blocks that other calls repeat are marked for the cache; what differs comes last.
+    Long blocks that other calls repeat are marked for the cache. The part that differs between
+    calls comes last, because a cache holds only prefixes.
     """
+
     stable, rest = prompt.user[: prompt.shared], prompt.user[prompt.shared :]
-    system = _block(prompt.system, caches != "none" and _is_cached(prompt.system))
-    first = _block(stable, caches == "nodes" and _is_cached(prompt.system + stable))
-    user = (first, _block(rest, marked=False))
+    system = _make_block(prompt.system, caches != "none" and _is_cached(prompt.system))
+    first = _make_block(stable, caches == "nodes" and _is_cached(prompt.system + stable))
+    user = (first, _make_block(rest, marked=False))
     return [system] if prompt.system else [], [block for block in user if block["text"]]
 
 
-def _block(text: str, marked: bool) -> dict[str, Any]:
+def _make_block(text: str, marked: bool) -> dict[str, Any]:
     block: dict[str, Any] = {"type": "text", "text": text}
     return {**block, CACHE_MARK: {"type": "ephemeral"}} if marked else block
 
