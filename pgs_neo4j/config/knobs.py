@@ -1,4 +1,4 @@
-"""The knobs of the method and of ingestion: the nine published parameters, and others."""
+"""Declares the knobs of the method and of ingestion: the nine published parameters, and others."""
 
 from __future__ import annotations
 

@@ -159,7 +159,7 @@ class ModelEntry(BaseModel):
     @field_validator("extra_body", mode="after")
     @classmethod
     def check_extra(cls, value: dict[str, JsonValue]) -> dict[str, JsonValue]:
-        """Refuse what requests have anyway, and what decides what comes back."""
+        """Refuse properties that every request sets itself."""
         if named := sorted(RESERVED & value.keys()):
             raise PydanticCustomError(
                 "value_error",
@@ -174,12 +174,12 @@ class ModelEntry(BaseModel):
 
     @property
     def has_endpoint(self) -> bool:
-        """Whether the table says where the model is."""
+        """Whether the table names an endpoint."""
         return self.provider is not None or self.base_url is not None
 
     @model_validator(mode="after")
     def check_prices(self) -> ModelEntry:
-        """Refuse prices that rest on missing ones, and a limit that changes no price."""
+        """Refuse prices without their base price, and a limit that changes no price."""
         for name, base in _BASES.items():
             if getattr(self, name) is None:
                 continue

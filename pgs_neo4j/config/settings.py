@@ -225,7 +225,7 @@ class Settings(Sourced):
 
     @property
     def provenance(self) -> Provenance:
-        """Where each value comes from."""
+        """The source of each value."""
         return self._provenance
 
     @field_serializer(*ADDRESSES, when_used="unless-none")
@@ -242,7 +242,7 @@ class Settings(Sourced):
     def provider(self) -> Provider:
         """The provider in force: the configured one, or an inferred one.
 
-        It is inferred from the key, the base URL, and the endpoint of the model of sweeps.
+        It is inferred from the key, the base URL, and the endpoint of the sweep model.
         """
         if self.llm_provider is not None:
             return self.llm_provider

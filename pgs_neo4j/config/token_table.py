@@ -84,7 +84,7 @@ class TokenEntry(BaseModel):
     @field_validator("graphs", "runs", "cost_per_day", mode="before")
     @classmethod
     def refuse_null(cls, value: object) -> object:
-        """Refuse a null: a program whose value is missing would allow everything by it."""
+        """Refuse null, because a program that lacks a value would allow everything with it."""
         if value is None:
             raise PydanticCustomError("null", "null allows nothing and forbids nothing")
         return value

@@ -73,7 +73,7 @@ class ModelAccess:
 
 @dataclass(frozen=True, slots=True)
 class _Address:
-    """An address with its setting and its source."""
+    """An address, with the setting and the source that it comes from."""
 
     url: str | None
     setting: str

@@ -63,7 +63,7 @@ _OF_REPLY = re.compile(
 )
 # OpenAI says this about a message with too many characters, so its numbers are not tokens.
 _IN_CHARACTERS = re.compile(r"string too long|string_above_max_length", re.IGNORECASE)
-# A single request exceeds the quota of a minute.
+# This matches the refusal of a single request that exceeds the quota of a minute.
 _OF_ONE_REQUEST = re.compile(
     r"request too large.{0,300}limit:? (\d+), requested:? (\d+)", re.IGNORECASE | re.DOTALL
 )

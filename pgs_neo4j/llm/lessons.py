@@ -30,7 +30,7 @@ class Lessons:
             self._known.append(lesson)
 
     def forget(self) -> None:
-        """Forget all lessons. If one comes back, only runs that have not heard it get it again."""
+        """Forget all lessons. A run does not hear a lesson again if it is learned a second time."""
         self._known.clear()
 
     def take(self, where: str, told: ToldLessons | None = None) -> tuple[str, ...]:
@@ -64,7 +64,7 @@ class Learned(Protocol):
     """Knowledge from a model's refusals, which another model of the same name may not share."""
 
     def forget(self) -> None:
-        """Forget it, as before the first call. Lessons that a run has heard are not repeated."""
+        """Forget everything, as before the first call. A run hears no lesson a second time."""
         ...
 
 

@@ -65,7 +65,7 @@ class Signed(Protocol):
 
     @property
     def signature(self) -> str:
-        """Everything except the prompt that determines a reply."""
+        """Everything that determines a reply, except the prompt."""
         ...
 
 
@@ -158,7 +158,7 @@ def shared_pace(llm: object) -> Pace | None:
 
 
 def reply_signature(llm: LLM) -> str:
-    """Return everything except the prompt that determines an LLM's replies.
+    """Return everything that determines an LLM's replies, except the prompt.
 
     That is its signature or, without one, its name.
     """
@@ -199,7 +199,7 @@ class Embedder(Protocol):
 
     @property
     def threshold(self) -> float | None:
-        """The relevance threshold for this embedder's cosines; None: the configured one."""
+        """The relevance threshold for this embedder's cosines; None for the configured one."""
         ...
 
     async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:

@@ -71,7 +71,10 @@ async def complete_traced(
 def stream_traced(
     llm: LLM, prompt: Prompt, room: int, effort: Effort | None, *, text: bool
 ) -> Pieces:
-    """Yield the pieces of a reply within a span; with ``text``, it also holds prompt and reply."""
+    """Return the pieces of a reply, within a span that lasts until the last piece.
+
+    With ``text``, the span also holds prompt and reply.
+    """
     with said_by(llm.name):
         streaming: object = llm.stream(prompt, max_tokens=room, effort=effort)
     pieces = checked_pieces(llm.name, streaming)

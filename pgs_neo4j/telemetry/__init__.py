@@ -1,1 +1,1 @@
-"""Spans of OpenTelemetry, for programs that have set it up. Without it, nothing happens."""
+"""Log records without secrets, and spans for programs that have set up OpenTelemetry."""

@@ -1,7 +1,7 @@
 """Starts spans if the surrounding program has set up OpenTelemetry.
 
 Only OpenTelemetry's API is used. It is imported only if the program has imported it already or
-names a provider in the environment, so nobody else pays for the import. All names of spans and
+names a provider in the environment, so others do not pay for the import. All names of spans and
 attributes are in this module, because OpenTelemetry still changes its conventions for models.
 """
 

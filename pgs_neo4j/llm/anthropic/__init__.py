@@ -1,1 +1,1 @@
-"""Anthropic's Messages API as a language model."""
+"""Calls models behind Anthropic's Messages API."""

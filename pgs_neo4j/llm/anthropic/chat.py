@@ -74,7 +74,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class _Written:
-    """What a model wrote, and why it stopped."""
+    """The text of a reply, its end, and its counts."""
 
     text: str
     end: End
@@ -128,10 +128,7 @@ class AnthropicLLM:
 
     @property
     def signature(self) -> str:
-        """Everything except the prompt that determines a reply.
-
-        These are endpoint, model, and parameters.
-        """
+        """The endpoint, model, and parameters, which determine a reply together with the prompt."""
         parameters = f"{self._temperature}{signed_extra(self._extra_body)}"
         return f"{self._endpoint.cache_name} {self._served_as} {parameters}"
 

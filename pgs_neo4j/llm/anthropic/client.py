@@ -217,7 +217,7 @@ def _status_error(error: anthropic.APIStatusError, endpoint: Endpoint, where: st
         wait_s=retry_after_s(error.response.headers),
         length=length_refusal(error),
         no_credit=status == 402 or (status in (400, 429) and bool(_NO_CREDIT.search(said))),
-        # What a broken stream has cost is unknown.
+        # The cost of a broken stream is unknown.
         charged=error.status_code == 200,
         said=said_line(refusal_text(error), sent_body(error.request), (endpoint.sent_key,)),
     )

@@ -1,1 +1,1 @@
-"""What a model call costs, and when it may be made."""
+"""Schedules the model calls of a run, and counts what they cost."""

@@ -30,7 +30,7 @@ SMALL = 0.25
 # Texts differ: digits and code cost half as much again as prose. So the next prompt may cost more
 # than the costliest one that was reported so far, by this factor.
 MARGIN = 1.3
-LEAST = 1.5
+LEAST = 1.5  # the least factor, even if all prompts so far cost less
 FRAME_TOKENS = 32  # roles and separators around the messages
 
 # Actual tokens of a prompt per estimated token, at the two ends of the range. The lower end counts
@@ -99,7 +99,7 @@ class Amount:
 
 @dataclass(frozen=True, slots=True)
 class SpendingLimits:
-    """The most that a run may spend; None: no limit."""
+    """The most that a run may spend; None means no limit."""
 
     calls: int | None = None
     tokens: int | None = None
@@ -119,6 +119,7 @@ class SpendingLimits:
             return f"{counted(self.calls, 'call')} (max_calls)", amount.calls
         if self.tokens is not None and amount.tokens > self.tokens:
             return f"{self.tokens:,} tokens (max_tokens)", amount.tokens
+        # A sum of costs may exceed the limit by an error of rounding.
         if self.cost is not None and amount.cost > self.cost * (1 + 1e-9):
             return f"a cost of {self.cost:g} (max_cost)", amount.cost
         return None

@@ -60,7 +60,7 @@ from pgs_neo4j.llm.tracing import Pieces, complete_traced, stream_traced
 from pgs_neo4j.model import Completion, Effort, Prompt, Usage
 from pgs_neo4j.text.tokens import TextSize, measure
 
-ENDING_SHARE = 0.2  # of the time of a whole run, reserved for the end, after the sweeps
+ENDING_SHARE = 0.2  # of a run's time, reserved for its end after the sweeps
 LONGEST_ENDING_S = 180.0
 
 SIZES = 16  # sizes of prompts to remember; the oldest are dropped
@@ -70,6 +70,7 @@ UNSETTLED = "no sweep was paid, because the synthesis would fail: {error}"
 Hear = Callable[[str], Awaitable[None]]
 
 _PACES: WeakKeyDictionary[LLM | Embedder, Pace] = WeakKeyDictionary()
+"""The paces of models without an endpoint, shared by all runs as long as the model exists."""
 
 
 @dataclass(slots=True)
@@ -268,6 +269,7 @@ class Calls:
         a warning.
         """
         first = self.budget.most(llm.name, estimated_tokens(prompt), room)
+        # One call makes the tests, and all other calls wait for their result.
         async with self._settling:
             if self._unsettled is not None:
                 raise self._unsettled

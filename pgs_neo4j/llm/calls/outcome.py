@@ -1,4 +1,4 @@
-"""Draws conclusions from the end of a model call: its cost, and whether later calls would fail."""
+"""Derives from the end of a model call its cost, and whether later calls would fail."""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@ The first is the server's count of tokens. A text has a least number of tokens, 
 about equally many tokens per byte on one model, and a cut prompt has just as many as the context
 holds. The count reveals any cut of more than a few percent.
 
-The second are receipts: short codes among the nodes, which only a reader who was given them can
+The second is receipts: short codes among the nodes, which only a reader who was given them can
 repeat. They reveal each cut at the beginning or the end. A stretch between two codes can vanish
 unnoticed, unless the count of tokens reveals it.
 
@@ -41,7 +41,7 @@ _BY_RECEIPTS: dict[Receipts, Verdict] = {
 # Servers miscount by a few percent (special tokens, templates, rounding). So the count of tokens
 # alone cannot reveal a prompt that lost less than this share.
 SLACK = 0.05
-FRAME_TOKENS = 40  # that a chat template may add around two messages
+FRAME_TOKENS = 40  # tokens that a chat template may add around two messages
 # Codes stand at every quarter of a prompt or closer, so a reader who repeats all of them was given
 # more than this share. A smaller count leaves out the tokens that the server had cached.
 COUNTED_PART = 0.5

@@ -25,7 +25,7 @@ from pgs_neo4j.llm.protocol import EmbeddedTexts
 from pgs_neo4j.llm.retry import OnWait, ignore_wait, with_retries
 from pgs_neo4j.model import Completion
 
-OVERDUE = 2.0  # times the usual duration for its length: then a call is a straggler
+OVERDUE = 2.0  # times the usual duration for its length; a slower call is a straggler
 KNOWN = 3  # calls to see before a typical duration is known
 REMEMBERED = 50
 HOLD_S = 1.0  # pause after a refusal that names no time
@@ -207,6 +207,7 @@ class Scheduler:
         try:
             await granted
         except asyncio.CancelledError:
+            # A slot that was granted just before the cancellation goes to the next call.
             if granted.done() and not granted.cancelled():
                 self._release()
             granted.cancel()
@@ -288,7 +289,7 @@ class ConcurrencyLimit:
             self._recent += (rate - self._recent) / self._start
         slower = self._recent / usual if usual > 0 else 1.0
         if slower > OVERLOADED:
-            # The limit falls to the start value at most, unless refusals have set a lower one.
+            # Slow calls never lower the limit below the start value. Only refusals do.
             self._value = max(min(self._start, self._value), self._value - 1)
         elif full and slower <= QUEUEING:
             step = 1 / self._value if self._refused else 1.0

@@ -53,7 +53,7 @@ class WaitReporter:
 
     @contextmanager
     def hearing(self, prompt: Prompt) -> Iterator[None]:
-        """Report the progress of a reply, which the block waits for, every two seconds."""
+        """Report every two seconds the progress of the reply that the block waits for."""
         now = asyncio.get_running_loop().time
         last, reported = now(), False
 

@@ -54,14 +54,14 @@ from pgs_neo4j.text.tokens import estimate, measure
 FILLED = 0.8  # of a server's limit, because dense text has more tokens than the estimate
 LONGER = 1.25  # times the proven length; a text beyond that is sent alone to count its tokens
 MOST_FAILURES = 10
-"""Texts that fail alone before the embedder is no longer tested."""
+"""The test of an embedder ends after so many texts have failed alone."""
 
 # OpenAI's documented limits are 2,048 inputs a request, and 300,000 tokens in all of them together.
 # Estimates may be off, so our limits are well below. Fewer inputs also limit the size of the reply.
 BATCH_INPUTS = 512
 BATCH_TOKENS = 100_000
 CONCURRENT_BATCHES = 4
-MOST_FAILED_TEXTS = 3  # texts that fail alone before no more calls are made
+MOST_FAILED_TEXTS = 3  # after so many texts have failed alone, no more calls are made
 
 
 @dataclass(slots=True)
@@ -473,7 +473,7 @@ class FittedEmbedding:
             self._queue.waiting.extend(self._divide_piece(piece))
 
     def _divide_piece(self, piece: Piece) -> list[Piece]:
-        """Return pieces of a piece that fit the window."""
+        """Divide a piece into smaller pieces that fit the window."""
         shared = self.fit.window
         windows = (shared, self._texts[piece.place].window)
         window = min((one for one in windows if one is not None), default=None)

@@ -96,7 +96,7 @@ class HashingEmbedder:
 
 
 class TextHasher:
-    """Hashes texts into vectors of ``size`` numbers. Not for several threads at a time."""
+    """Hashes texts into vectors of ``size`` numbers. Not safe for several threads at a time."""
 
     def __init__(self, size: int) -> None:
         self.size = size
@@ -288,6 +288,7 @@ def find_features(words: WordSpans) -> Features:
     ASCII words are hashed as arrays, and other words one by one.
     """
     plain = consist_of(words, words.codes <= ASCII)
+    # Two marks lengthen a word, so it has length + 2 - GRAM + 1 grams.
     grams = np.maximum(words.lengths + 3 - GRAM, 1)
     spelled = {int(place): words.spell(int(place)) for place in np.flatnonzero(~plain)}
     pieces = {place: _split_grams(word) for place, word in spelled.items()}
@@ -307,6 +308,7 @@ def find_features(words: WordSpans) -> Features:
         ]
     weights = np.repeat(GRAM_NORM / np.sqrt(grams), grams + 1)
     weights[offsets[:-1]] = 1.0
+    # The lowest bit of a hash is the sign of the value, and the other bits select its bucket.
     return Features(offsets, checks >> np.uint32(1), np.where(checks & 1, weights, -weights))
 
 

@@ -135,7 +135,7 @@ class OpenAIEmbedder:
 
     @property
     def may_cut(self) -> bool:
-        """Whether the endpoint is not known to refuse a text that is too long."""
+        """Whether the endpoint may cut a long text, because it is not known to refuse one."""
         return not self._endpoint.refuses and not self._is_ollama
 
     async def ask_limit(self) -> None:

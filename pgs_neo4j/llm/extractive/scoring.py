@@ -95,7 +95,7 @@ def read(prompt: Prompt) -> Reading:
 
 
 def best(reading: Reading, limit: int) -> list[Quoted]:
-    """Return at most ``limit`` sentences, best first.
+    """Return at most ``limit`` sentences that answer the question, best first.
 
     A sentence that repeats another one word for word only adds a citation to it. A sentence that
     differs from another one in a name or a number says something else, but it comes after all new
@@ -126,7 +126,7 @@ def best(reading: Reading, limit: int) -> list[Quoted]:
 
 
 def name_of(node: PromptNode, limit: int = MAX_TITLE) -> str:
-    """Return a name for ``node``: its title, else its first words."""
+    """Return a name for ``node``: its title, or else its first words."""
     return quote(plain((node.title or node.text)[: 8 * limit]), limit) or "untitled"
 
 

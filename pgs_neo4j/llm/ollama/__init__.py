@@ -1,1 +1,1 @@
-"""Ollama by its native interface, which sets the context of each call."""
+"""Calls models of Ollama through its native interface, which sets the context of each call."""

@@ -63,7 +63,7 @@ USUAL_CONTEXT = 32_768
 LEAST_CONTEXT = 4_096  # Ollama's default if memory is scarce
 LONG_MODEL = "llama3.1:8b"  # trained for 131,072 tokens
 RATIO_MARGIN = 1.1
-FRAME_TOKENS = 64  # of the chat template
+FRAME_TOKENS = 64  # tokens of the chat template
 ASKING_S = 10.0
 _NO_MEMORY = ("more system memory", "out of memory", "unable to allocate", "cudamalloc")
 
@@ -109,7 +109,7 @@ class OllamaLLM:
 
     @property
     def signature(self) -> str:
-        """Everything except the prompt that determines a reply."""
+        """Everything that determines a reply, except the prompt."""
         parameters = f"{self._temperature}{signed_extra(self._extra_body)}"
         return f"{self._endpoint.cache_name} {self._served_as} {parameters}"
 
@@ -141,8 +141,8 @@ class OllamaLLM:
     async def read_context(self) -> ModelContext | None:
         """Return the largest context that calls ask for. Raises nothing.
 
-        It is the context that the model was trained for, or USUAL_CONTEXT if that is smaller. The
-        server or the Modelfile may raise USUAL_CONTEXT.
+        It is the context that the model was trained for, but at most USUAL_CONTEXT, unless the
+        server or the Modelfile sets a larger one.
         """
         facts = await self._read_facts(again=True)
         if facts.context is None:

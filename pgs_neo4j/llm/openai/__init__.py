@@ -1,1 +1,1 @@
-"""Any OpenAI-compatible endpoint as a language model."""
+"""Calls models behind any OpenAI-compatible endpoint."""

@@ -122,10 +122,7 @@ class OpenAILLM:
 
     @property
     def signature(self) -> str:
-        """Everything except the prompt that determines a reply.
-
-        These are endpoint, model, and parameters.
-        """
+        """The endpoint, model, and parameters, which determine a reply together with the prompt."""
         parameters = f"{self._temperature}{signed_extra(self._extra_body)}"
         return f"{self._endpoint.cache_name} {self._served_as} {parameters}"
 

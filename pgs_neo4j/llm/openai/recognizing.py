@@ -107,22 +107,22 @@ class WireLLM(Protocol):
 
     @property
     def signature(self) -> str:
-        """Everything except the prompt that determines a reply."""
+        """Everything that determines a reply, except the prompt."""
         ...
 
     @property
     def served_at(self) -> ServedAt:
-        """The provider and the host that answer its calls."""
+        """The provider and the host that answer this model's calls."""
         ...
 
     @property
     def refuses_long_prompts(self) -> bool:
-        """Whether a prompt that is too long is known to end in an error."""
+        """Whether the endpoint is known to refuse a prompt that is too long."""
         ...
 
     @property
     def larger_context(self) -> str:
-        """What its server wants for a larger context; empty: unknown."""
+        """The advice for a larger context at the model's server; empty if unknown."""
         ...
 
     async def read_context(self) -> ModelContext | None:
@@ -185,22 +185,22 @@ class AskedLLM:
 
     @property
     def served_at(self) -> ServedAt:
-        """The provider and the host that answer its calls."""
+        """The provider and the host that answer this model's calls."""
         return self._wire.served_at
 
     @property
     def signature(self) -> str:
-        """Everything except the prompt that determines a reply."""
+        """Everything that determines a reply, except the prompt."""
         return self._wire.signature
 
     @property
     def refuses_long_prompts(self) -> bool:
-        """Whether a prompt that is too long is known to end in an error."""
+        """Whether the endpoint is known to refuse a prompt that is too long."""
         return self._wire.refuses_long_prompts
 
     @property
     def larger_context(self) -> str:
-        """What its server wants for a larger context; empty: unknown."""
+        """The advice for a larger context at the model's server; empty if unknown."""
         return self._wire.larger_context
 
     def __repr__(self) -> str:

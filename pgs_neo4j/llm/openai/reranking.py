@@ -126,7 +126,10 @@ class HTTPReranker:
         return await self.rank_within(question, texts, reserve_nothing)
 
     async def rank_within(self, question: str, texts: Sequence[str], reserve: Reserve) -> list[int]:
-        """Rank texts like ``rank``, but reserve each call first. Also raises the errors of that."""
+        """Rank texts like ``rank``, but reserve each call first.
+
+        Also raises the errors of ``reserve``.
+        """
         documents = {place: text for place, text in enumerate(texts) if text.strip()}
         if not documents:
             return []

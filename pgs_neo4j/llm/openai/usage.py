@@ -72,7 +72,7 @@ class ReplyUsage(Shape):
 
     @property
     def thought(self) -> int:
-        """Tokens of thinking that are billed beside those of the reply."""
+        """Tokens of thinking that are billed in addition to the reply's tokens."""
         rest = (self.total_tokens or 0) - self.prompt_tokens - self.completion_tokens
         details = self.completion_tokens_details
         told = details.reasoning_tokens if details is not None else None
@@ -80,7 +80,7 @@ class ReplyUsage(Shape):
 
     @property
     def cached(self) -> int:
-        """Prompt tokens from the provider's cache; 0 if the endpoint reports none that can be."""
+        """Prompt tokens from the provider's cache; 0 without a possible count."""
         details = self.prompt_tokens_details or PromptDetails()
         told = (details.cached_tokens, self.cached_tokens, self.prompt_cache_hit_tokens)
         # A proxy may add the field of another provider with a zero, so the largest count holds.
@@ -88,7 +88,7 @@ class ReplyUsage(Shape):
 
     @property
     def stored(self) -> int:
-        """Prompt tokens that the provider stored in its cache; 0 if that cannot be."""
+        """Prompt tokens that the provider stored in its cache; 0 if the count is impossible."""
         details = self.prompt_tokens_details or PromptDetails()
         count = details.cache_write_tokens or 0
         return count if self._has_room(count + self.cached) else 0
