@@ -181,6 +181,7 @@ Built = TypeVar("Built", bound=Sourced)
 
 
 def _build(cls: type[Built], values: dict[str, Any]) -> Built:
+    """Return the settings with the values of a call. Raises ConfigError for invalid ones."""
     try:
         return cls(**values)
     except ValidationError as error:

@@ -260,6 +260,7 @@ class ModelEntry(BaseModel):
         return max(dearest, min(within, limit))
 
     def _short_rates(self) -> _Rates | None:
+        """Return the rates of calls without a long prompt; None if a price is unknown."""
         plain, output = self.input_price, self.output_price
         if plain is None or output is None:
             return None
@@ -272,6 +273,10 @@ class ModelEntry(BaseModel):
         )
 
     def _long_rates(self, short: _Rates) -> _Rates:
+        """Return the rates of calls with a long prompt.
+
+        The prices of cached and stored input rise in proportion to the input price.
+        """
         plain = short.plain if self.long_input_price is None else self.long_input_price
         output = short.output if self.long_output_price is None else self.long_output_price
         if not short.plain:

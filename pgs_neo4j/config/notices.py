@@ -61,6 +61,10 @@ def unknown_variables(variables: Mapping[str, str]) -> Iterator[str]:
 
 
 def _warn_of_directory(settings: Settings) -> Iterator[str]:
+    """Yield a sentence if a ``pgs.toml`` of the working directory is in force.
+
+    The file may come from anyone, so the sentence names the hosts to which it sends text.
+    """
     sources = settings.provenance
     if sources.place != "directory":
         return
@@ -111,6 +115,7 @@ def _find_reader_hosts(settings: Settings) -> list[str]:
 
 
 def _warn_of_plain(settings: Settings) -> Iterator[str]:
+    """Yield a sentence for each secret that crosses a network without encryption."""
     try:
         models, server = _find_readers(settings), server_access(settings)
         reranker = rerank_access(settings)
@@ -131,6 +136,7 @@ def _warn_of_plain(settings: Settings) -> Iterator[str]:
 
 
 def _warn_of_readable(sources: Provenance) -> Iterator[str]:
+    """Yield a sentence if other users of this machine may read secrets in the file."""
     in_models = (name for name in sources.names if name.endswith(".api_key"))
     secrets = sorted({*sources.names.intersection(SECRETS), *in_models})
     if sources.path is None or not secrets or os.name == "nt":

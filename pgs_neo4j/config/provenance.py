@@ -142,6 +142,7 @@ class Inputs:
         )
 
     def _find_source(self, name: str, called: frozenset[str], filed: frozenset[str]) -> Source:
+        """Return the strongest source that sets a name."""
         if name in called:
             return "call"
         if name in self.variables:

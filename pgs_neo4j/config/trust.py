@@ -360,6 +360,7 @@ def _is_home(url: str, sources: Provenance) -> bool:
 
 
 def _refusal_error(secret: str, address: str, url: str, sources: Provenance) -> ConfigError:
+    """Return the error for a secret that must not go to an address, with its sources."""
     host, where = host_in(url), _describe_source(address, sources)
     key, variable = f"PGS_{secret.upper()}", f"PGS_{address.upper()}"
     if sources.source(secret) != "customary":

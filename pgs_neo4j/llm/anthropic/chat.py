@@ -351,6 +351,7 @@ class AnthropicLLM:
             return reply, text
 
     async def _next_text(self, reply: MessageStream, deadline: float) -> str | None:
+        """Return the next piece of text before a timeout; None at the end."""
         now = asyncio.get_running_loop().time()
         try:
             async with asyncio.timeout_at(min(deadline, now + self._idle_timeout_s)):
@@ -455,6 +456,10 @@ class MessageStream:
         await self._events.close()
 
     def _take(self, event: Event) -> str:
+        """Take in an event; return the text that it adds.
+
+        Raises ModelOutputError if the text is far longer than its room.
+        """
         self.started |= event.type == "message_start"
         self._delivered = event.type == "message_stop"
         for usage in (event.message and event.message.usage, event.usage):

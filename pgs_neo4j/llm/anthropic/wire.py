@@ -296,6 +296,7 @@ class Dialect:
         return True
 
     def _effort_parameters(self, effort: Effort, room: int) -> dict[str, Any]:
+        """Return the parameters for an effort, in the form of thinking that the model accepts."""
         asked: dict[str, Any] = {"output_config": {"effort": EFFORTS[effort]}}
         asked = asked if self.takes_effort else {}
         form = next(iter(self.thinking), None)

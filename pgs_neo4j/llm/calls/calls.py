@@ -329,6 +329,7 @@ class Calls:
         self.settlements.add(llm, call.effort, stream=call.stream)
 
     async def _try(self, call: UpcomingCall) -> Completion:
+        """Send the test prompt in the way of an upcoming call, streamed or not."""
         llm, effort = call.llm, call.effort
         if not call.stream:
             return await complete_traced(llm, PROMPT, ROOM, effort, text=self.traced_text)
@@ -560,6 +561,10 @@ class Calls:
     async def _hear_all(
         self, llm: LLM, piece: str | Completion | None, pieces: Pieces, hear: Hear
     ) -> Completion:
+        """Pass the pieces of a reply to ``hear`` before the deadline; return the whole reply.
+
+        Raises DeadlineError, and ModelOutputError if the pieces end without a Completion.
+        """
         try:
             async with asyncio.timeout_at(self.scheduler.deadline):
                 while piece is not None:

@@ -133,6 +133,7 @@ class Scheduler:
         tokens: int,
         alone: bool,
     ) -> T:
+        """Run ``work`` at the endpoint's pace, and adjust the limit and the pace by its outcome."""
         began = _now()
 
         async def once() -> T:
@@ -218,6 +219,7 @@ class Scheduler:
         self._dispatch()
 
     def _dispatch(self) -> None:
+        """Give free slots to waiting calls, and wake everyone who waits for a shorter queue."""
         while self._waiting and self.in_flight < self.limit.calls:
             granted = heapq.heappop(self._waiting)[2]
             if not granted.done():

@@ -267,6 +267,7 @@ class FittedEmbedding:
 
     @property
     def _may_cut(self) -> bool:
+        """Whether the endpoint may silently cut a text that is too long."""
         if not isinstance(self.embedder, Fitted):
             return False
         return self.fit.belied or (not self.fit.refuses and self.embedder.may_cut)
@@ -298,6 +299,7 @@ class FittedEmbedding:
         return True
 
     async def _attempt(self, batch: list[Piece]) -> None:
+        """Embed a batch in one call. After a refusal, queue its pieces again in another form."""
         try:
             await self.call([piece.text for piece in batch], partial(self._accept, batch))
         except PromptCutError:
@@ -360,6 +362,7 @@ class FittedEmbedding:
         return not self._may_cut or piece.weight <= self.fit.read_of(piece.text)
 
     def _fail(self, piece: Piece, error: ModelError) -> None:
+        """Give up a text, and report its first error."""
         text = self._texts[piece.place]
         if not text.failed:
             text.failed = True
@@ -382,6 +385,7 @@ class FittedEmbedding:
         return True
 
     def _divide_one(self, piece: Piece, window: int) -> None:
+        """Divide the text of a piece by a smaller window of its own, and send its pieces first."""
         text = self._texts[piece.place]
         text.window = min(window, text.window or window)
         self._queue.join_halves()
@@ -435,6 +439,7 @@ class FittedEmbedding:
         return True
 
     def _take_proof(self, piece: Piece, proof: ReadingProof) -> Verdict:
+        """Adjust the known limits to a proof, divide the waiting texts, and return the verdict."""
         match proof.verdict:
             case "read":
                 self.fit.prove(piece.text, piece.weight)

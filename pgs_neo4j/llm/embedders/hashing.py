@@ -143,6 +143,7 @@ class TextHasher:
         return lengths
 
     def _blocks(self, words: NumberedWords) -> Iterator[Block]:
+        """Yield the features of texts in blocks that fit the sums and the processor's caches."""
         if self._table.vocabulary is not words.vocabulary:
             self._table = FeatureTable(words.vocabulary, self.size)
         self._table.update()

@@ -192,6 +192,7 @@ class OpenAIEmbedder:
         await then(await self._send_call([_replace_surrogates(text) for text in texts]))
 
     async def _send_call(self, texts: list[str]) -> EmbeddedTexts:
+        """Send a call with retries. A wait that is too long becomes part of its error."""
         async with self._slots:
             try:
                 content = await with_retries(
@@ -238,6 +239,7 @@ class OpenAIEmbedder:
                 raise
 
     async def _request(self, texts: list[str]) -> _Vectors:
+        """Send one request; send it again at once if the server refuses the encoding."""
         import httpx2
         import openai
 

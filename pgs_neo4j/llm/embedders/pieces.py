@@ -248,6 +248,11 @@ class CallSizes:
         self._refused = [one for one in self._refused if text not in one.texts]
 
     def _is_below(self, refused: _RefusedCall, texts: int, tokens: int, *, surely: bool) -> bool:
+        """Return whether a call stays below the limit that a refused call has shown.
+
+        If the refused call exceeded the accepted calls in texts alone, or in tokens alone, that is
+        the limit. Otherwise the limit is unknown, and it is enough to stay below one of the two.
+        """
         count = len(refused.texts)
         most_texts, most_tokens = self.texts, self.tokens
         if not surely:

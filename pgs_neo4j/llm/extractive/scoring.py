@@ -167,6 +167,10 @@ def _add_subject(node: PromptNode, sentence: str) -> str:
 
 
 def _find_candidates(reading: Reading) -> list[_Candidate]:
+    """Score the sentences of all nodes; return the sentences with a positive score.
+
+    The score rises with the degree of the node. A node without sentences offers its title.
+    """
     terms = reading.terms.stems or tuple(map(stem, reading.keywords))
     sought = frozenset(terms)
     floor = MIN_COVERAGE if reading.terms.stems else 0.0

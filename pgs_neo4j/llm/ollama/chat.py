@@ -298,6 +298,11 @@ class OllamaLLM:
     async def _build_body(
         self, prompt: Prompt, max_tokens: int, effort: Effort | None, *, stream: bool
     ) -> dict[str, Any]:
+        """Return the request for a prompt, with the context that the call needs.
+
+        ``truncate`` and ``shift`` are false so that the server refuses a prompt or reply that does
+        not fit instead of cutting it.
+        """
         facts = await self._read_facts()
         extra = dict(self._extra_body)
         chosen = extra.pop("options", None)

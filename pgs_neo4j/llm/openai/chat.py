@@ -357,6 +357,7 @@ class OpenAILLM:
         return reply, text
 
     async def _next_text(self, reply: ChatStream, deadline: float) -> str | None:
+        """Return the next piece of text before a timeout; None at the end."""
         import openai
 
         now = asyncio.get_running_loop().time()
@@ -485,6 +486,10 @@ class ChatStream:
         await self._chunks.close()
 
     def _take(self, chunk: StreamedPiece) -> str:
+        """Take in a chunk; return the text that it adds.
+
+        Raises ModelOutputError if the text is far longer than its room.
+        """
         self.usage = chunk.usage or self.usage
         self.model = chunk.model or self.model
         if not chunk.choices:

@@ -255,6 +255,7 @@ class AskedLLM:
         await self._wire.close()
 
     async def _choose(self) -> WireLLM:
+        """Return the model with the interface of its server, which is asked until it answers."""
         if not self._asked:
             found = await self._server.is_ollama()
             # Another call may have chosen by now. From here on nothing is awaited, so two calls

@@ -89,6 +89,7 @@ async def read_served_model(
 async def _ask_place(
     client: openai.AsyncOpenAI, base_url: str, model: str, place: LimitPlace
 ) -> ServedModel:
+    """Ask a server for the context of a model in one place."""
     root = root_of(base_url)
     match place:
         case "models":

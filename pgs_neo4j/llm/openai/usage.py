@@ -142,6 +142,7 @@ def count_read(texts: Sequence[str], reported: int | None) -> Usage:
 
 
 def _is_believable(tokens: int, text: str) -> bool:
+    """Return whether a text can have so few tokens, with the most bytes that a token may have."""
     return tokens * BYTES_PER_TOKEN >= len(text.encode("utf-8", "replace"))
 
 
