@@ -84,7 +84,7 @@ class TokenEntry(BaseModel):
     @field_validator("graphs", "runs", "cost_per_day", mode="before")
     @classmethod
     def refuse_null(cls, value: object) -> object:
-        """Refuse null, because a program that lacks a value would allow everything with it."""
+        """Refuse null, which a program may write for a missing value and which would allow all."""
         if value is None:
             raise PydanticCustomError("null", "null allows nothing and forbids nothing")
         return value

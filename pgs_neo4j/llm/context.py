@@ -258,7 +258,7 @@ def _find_safe_size(kept: int) -> int:
 
 
 def _find_margin(known: ModelContext) -> int:
-    """Return the tokens of a context that stay free, at most a quarter of it."""
+    """Return how many tokens of a context stay free, at most a quarter."""
     share = 0 if known.refuses else int(known.tokens * MARGIN_SHARE)
     return min(MARGIN_TOKENS + share, known.tokens // 4)
 

@@ -354,8 +354,8 @@ async def checked_documents(
 def checked_document(loader: str, source: str, loaded: object) -> LoadedDocument | RefusedDocument:
     """Return a document of a source unchanged. Raises ModelError for anything else.
 
-    Its id must be the id of the source, or begin with that and a ``#``. Otherwise, a later run
-    could not find out whether the document still exists.
+    Its id must be the id of the source, or begin with the source's id and a ``#``. Otherwise, a
+    later run could not find out whether the document still exists.
     """
     if isinstance(loaded, RefusedDocument):
         values: dict[str, object] = {"id": loaded.id, "reason": loaded.reason}

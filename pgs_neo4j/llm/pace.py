@@ -1,7 +1,8 @@
 """Paces calls to an endpoint by reported limits and a token bucket.
 
-All users of the same endpoint and key in the process share one ``Pace``. Times are those of the
-event loop's clock, in seconds.
+All users of the same endpoint and key in the process share one ``Pace``. Times are seconds of the
+event loop's clock.
+
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ MINUTE_S = 60.0
 class Bucket:
     """Limits tokens per minute by a leaky bucket (Turner 1986), which is full at first."""
 
-    per_minute: int  # may be changed; a debt remains
+    per_minute: int  # may change at any time; a negative level remains
     level: float = 0.0
     at: float = 0.0
 

@@ -73,7 +73,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class _Written:
+class _ReceivedReply:
     """The text of a reply, its end, and its counts."""
 
     text: str
@@ -298,7 +298,7 @@ class AnthropicLLM:
         version = SAMPLING_VERSION if "temperature" in body else API_VERSION
         return request_options(self._endpoint, version=version)
 
-    async def _send_whole(self, body: dict[str, Any]) -> tuple[_Written, Left | None]:
+    async def _send_whole(self, body: dict[str, Any]) -> tuple[_ReceivedReply, Left | None]:
         import anthropic
         import httpx2
 
@@ -310,7 +310,7 @@ class AnthropicLLM:
             raise anthropic.APIStatusError("", response=raw, body={"error": reply.error})
         if reply.content is None:
             raise malformed(self._endpoint, self.name)
-        written = _Written(
+        written = _ReceivedReply(
             "".join(block.shown for block in reply.content),
             classify_end(reply.stop_reason, delivered=True),
             reply.stop_reason,
@@ -319,7 +319,7 @@ class AnthropicLLM:
         )
         return written, parse_rate_limits(raw.headers)
 
-    async def _send_streamed(self, body: dict[str, Any]) -> tuple[_Written, Left | None]:
+    async def _send_streamed(self, body: dict[str, Any]) -> tuple[_ReceivedReply, Left | None]:
         """Stream a reply that takes too long for an idle connection, and return it whole."""
         reply, text = await self._open_stream(body)
         try:
@@ -351,7 +351,11 @@ class AnthropicLLM:
             return reply, text
 
     async def _next_text(self, reply: MessageStream, deadline: float) -> str | None:
-        """Return the next piece of text before a timeout; None at the end."""
+        """Return the next piece of text; None at the end.
+
+        Raises ModelTimeoutError after too long a silence or at the deadline, and
+        ModelUnavailableError if the stream breaks off.
+        """
         now = asyncio.get_running_loop().time()
         try:
             async with asyncio.timeout_at(min(deadline, now + self._idle_timeout_s)):
@@ -386,7 +390,7 @@ class AnthropicLLM:
         found = [e.get("id") for e in entries or () if isinstance(e, dict)]
         return tuple(name for name in found if isinstance(name, str))
 
-    def _make_completion(self, prompt: Prompt, written: _Written) -> Completion:
+    def _make_completion(self, prompt: Prompt, written: _ReceivedReply) -> Completion:
         priced = price_tokens(prompt, written.text, written.counted)
         return Completion(
             text=written.text,
@@ -426,11 +430,11 @@ class MessageStream:
         return dict(self._events.response.headers)
 
     @property
-    def written(self) -> _Written:
+    def written(self) -> _ReceivedReply:
         """The reply so far, which counts as broken until its last event arrives."""
         end = classify_end(self._reason, delivered=self._delivered)
         counts = ReportedTokens.model_validate(self._counts)
-        return _Written(
+        return _ReceivedReply(
             self.text,
             "broken" if end == "whole" and not self._delivered else end,
             self._reason,

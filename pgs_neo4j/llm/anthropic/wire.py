@@ -108,8 +108,8 @@ class Event(_Shape):
 class CountedTokens:
     """The tokens of a call as its endpoint counted them.
 
-    Each token of the input is in exactly one of the three other counts. ``output`` is None for a
-    reply that broke off before its end.
+    ``uncached``, ``cache_writes``, and ``cache_reads`` add up to all tokens of the prompt.
+    ``output`` is None for a reply that broke off before its end.
     """
 
     uncached: int

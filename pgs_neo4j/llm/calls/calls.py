@@ -548,7 +548,7 @@ class Calls:
         return self.budget.bounds.any
 
     def close(self, why: str) -> None:
-        """Refuse all further calls, also those that wait for their turn."""
+        """Refuse all further calls, also calls that already wait for their turn."""
         self.budget.closed = self.budget.closed or Stop(StopKind.BUDGET, why)
 
     def sweeping_stop(self) -> Stop | None:
@@ -593,7 +593,7 @@ class Calls:
                 except BudgetError as error:
                     if self.budget.idle or self.budget.closed:
                         # A smaller prompt may still fit: a part of a divisible prompt or, before
-                        # the first paid call, that of another partition.
+                        # the first paid call, the prompt of another partition.
                         first = divisible or not self.any_paid
                         smaller = first and self.budget.fits(llm.name, room)
                         if purpose == "sweep" and not smaller:

@@ -45,8 +45,8 @@ FRAME_TOKENS = 40  # tokens that a chat template may add around two messages
 # Codes stand at every quarter of a prompt or closer, so a reader who repeats all of them was given
 # more than this share. A smaller count leaves out the tokens that the server had cached.
 COUNTED_PART = 0.5
-# A cut prompt has as many tokens as the context, or as half of it if the server shifts the context
-# like Ollama. Once a cut was seen, only its exact size counts: no server cuts to half of that.
+# A cut prompt has as many tokens as the context or, if the server shifts its context like Ollama,
+# half as many. Once a cut was seen, only its size counts, because no server cuts to half of that.
 SHIFTED = 0.5
 PLATEAU_SLACK = 0.03
 # A prompt with less than this share of another prompt's count was not cut to the same context,
@@ -78,7 +78,7 @@ class _Sample:
 
     @property
     def tokens(self) -> float:
-        """The tokens of the prompt without those of a chat template."""
+        """The tokens of the prompt, without the tokens of a chat template."""
         return max(self.size.floor, self.counted - FRAME_TOKENS)
 
     def usual(self, size: TextSize) -> float:
@@ -163,7 +163,7 @@ class Proofs:
         del samples[:-SAMPLES]
 
     def is_count(self, model: str, counted: int | None) -> bool:
-        """Return whether a reported count can be that of a prompt, whole or cut."""
+        """Return whether a reported count can be the tokens of a prompt, whole or cut."""
         return counted is not None and counted >= LEAST_COUNT and model not in self._miscounting
 
     def counts(self, model: str) -> bool:
@@ -257,7 +257,7 @@ def _is_level(alike: Sequence[_Sample], counted: int) -> bool:
 
 
 def _is_plateau(counted: int, context: ModelContext | None, *, usual: bool) -> bool:
-    """Return whether a count is that of a full context, so the prompt may have been cut to it.
+    """Return whether a count equals a full context, so the prompt may have been cut to it.
 
     ``usual`` is true if counts of similar texts are known. Then half a context is no sign of a cut.
     """

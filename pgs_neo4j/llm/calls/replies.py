@@ -250,7 +250,7 @@ async def kept(db: Database) -> Kept:
 
 
 async def clear(db: Database) -> Kept:
-    """Delete all replies except those of unfinished runs; return their number and bytes."""
+    """Delete all replies except replies of unfinished runs; return their number and bytes."""
     before = await kept(db)
     await db.batch(queries.get("llm/calls/delete_replies"))
     after = await kept(db)

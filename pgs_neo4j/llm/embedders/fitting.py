@@ -56,7 +56,7 @@ LONGER = 1.25  # times the proven length; a text beyond that is sent alone to co
 MOST_FAILURES = 10
 """The test of an embedder ends after so many texts have failed alone."""
 
-# OpenAI's documented limits are 2,048 inputs a request, and 300,000 tokens in all of them together.
+# OpenAI's documented limits for a request are 2,048 inputs, and 300,000 tokens in all inputs.
 # Estimates may be off, so our limits are well below. Fewer inputs also limit the size of the reply.
 BATCH_INPUTS = 512
 BATCH_TOKENS = 100_000
@@ -303,7 +303,7 @@ class FittedEmbedding:
         try:
             await self.call([piece.text for piece in batch], partial(self._accept, batch))
         except PromptCutError:
-            await self._look_into(batch)
+            await self._check_for_cut(batch)
         except PromptTooLongError as error:
             if len(batch) > 1:
                 self._queue.make_smaller(batch)
@@ -401,7 +401,7 @@ class FittedEmbedding:
         if self.fit.window != before:
             self._divide_waiting()
 
-    async def _look_into(self, batch: list[Piece]) -> None:
+    async def _check_for_cut(self, batch: list[Piece]) -> None:
         """Check whether a text was cut, after a call for which too few tokens were counted.
 
         An endpoint may count in any way, so the vectors of the longest text decide. Then the whole
@@ -415,12 +415,12 @@ class FittedEmbedding:
             if not settled and longest.weight <= SURELY_READ:
                 self.fit.miscounts = True  # no model cuts such a short text
             elif not settled:
-                await self._prove_doubted(longest)
+                await self._prove_doubtful_text(longest)
             self._queue.join_halves()
             self._divide_waiting()
             await self._prove_waiting()
 
-    async def _prove_doubted(self, piece: Piece) -> bool:
+    async def _prove_doubtful_text(self, piece: Piece) -> bool:
         """Find out from its vectors whether a text is read whole; return False if it fails."""
         fit = self.fit
         # While the counts are in doubt, ``miscounts`` keeps them from causing a PromptCutError.
@@ -511,7 +511,7 @@ class FittedEmbedding:
             try:
                 self._take_proof(longest, await prove_read(self.call, longest.text))
             except PromptCutError:
-                if not await self._prove_doubted(longest):
+                if not await self._prove_doubtful_text(longest):
                     failed.add(longest.text)
             except PromptTooLongError as error:
                 if self._divide_refused(longest, error):

@@ -45,7 +45,7 @@ class _Vector(BaseModel):
     model_config = ConfigDict(extra="ignore", hide_input_in_errors=True)
 
     index: Annotated[int, Field(ge=0)]
-    embedding: str | list[float | None]  # llama.cpp sends null for what is not a number
+    embedding: str | list[float | None]  # llama.cpp sends null instead of NaN
 
 
 def _parse_count(value: object) -> int | None:
@@ -214,7 +214,7 @@ class OpenAIEmbedder:
     def _check_vectors(self, reply: _Vectors, count: int) -> NDArray[np.float32]:
         """Return the vectors of a reply after a check of their length.
 
-        Raises EmbeddingError if it differs from that of earlier vectors or from ``dimensions``.
+        Raises EmbeddingError if it differs from ``dimensions``, or from that of earlier vectors.
         """
         vectors = self._order_vectors(reply, count)
         if self.dimensions is None:

@@ -95,7 +95,7 @@ async def _find_share(call: Call, text: str, count: int) -> float:
 def _measure_growth(count: int, longer: int) -> float | None:
     """Return the share by which two longer texts exceed a shorter one; None if it is unknown.
 
-    ``count`` is the tokens of the shorter text, and ``longer`` those of both longer texts together.
+    ``count`` is the tokens of the shorter text, and ``longer`` the sum over both longer texts.
     """
     # Both together have at least twice as many tokens. An endpoint that always counts the same
     # number does not show that.

@@ -102,7 +102,7 @@ def _describe_contrast(
         return f" and which is absent here ({reading.terms.shown(missing[:3])})"
     cited = next((f.aliases[0] for f in findings if not f.stems.isdisjoint(asked)), None)
     compare = f"; compare [{cited}]" if cited else ""
-    rare = [word for word in _find_keywords(neighbor) if _is_rare(reading, word)]
+    rare = [word for word in _find_keywords(neighbor) if _is_rare_word(reading, word)]
     return (f", and {_list_words(rare)}, rare here" if rare else "") + compare
 
 
@@ -118,7 +118,7 @@ def _find_keywords(neighbor: PromptNeighbor) -> list[str]:
     return list(dict.fromkeys(w for text in neighbor.keywords for w in words(text) if len(w) > 3))
 
 
-def _is_rare(reading: Reading, word: str) -> bool:
+def _is_rare_word(reading: Reading, word: str) -> bool:
     return reading.holders(stem(word)) <= RARE * len(reading.nodes)
 
 

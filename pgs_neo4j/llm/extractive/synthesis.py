@@ -293,8 +293,8 @@ def _list_absences(material: Material) -> list[str]:
     for key, partitions in reporters.items():
         holders = _cite_holders(material, key)
         count = len(partitions)
-        # If few partitions report an absence, it is no gap of the graph when a finding holds the
-        # word after all, or when the two words of a pair merely do not occur together.
+        # An absence that few partitions report is left out in two cases: if a finding contains the
+        # words after all, or if it is a pair of words, which may just not occur together.
         if 2 * count < total and (holders or len(words(key)) == 2):
             continue
         where = f"; but see {' '.join(holders)}" if holders else ""

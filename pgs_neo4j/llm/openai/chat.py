@@ -357,7 +357,11 @@ class OpenAILLM:
         return reply, text
 
     async def _next_text(self, reply: ChatStream, deadline: float) -> str | None:
-        """Return the next piece of text before a timeout; None at the end."""
+        """Return the next piece of text; None at the end.
+
+        Raises ModelTimeoutError after too long a silence or at the deadline, and
+        ModelUnavailableError if the stream breaks off.
+        """
         import openai
 
         now = asyncio.get_running_loop().time()

@@ -17,8 +17,9 @@ _TIME = re.compile(r"\d{4}-\d\d-\d\d[Tt ]\d\d:", re.ASCII)
 _DURATION = re.compile(r"(?:\d+(?:\.\d+)?(?:ms|h|m|s))+", re.ASCII)
 
 
-# Pairs of headers: how much of a limit is left, and when it resets. They are those of OpenAI and
-# most others, of Anthropic, and of OpenRouter. Of several, the limit with the least left counts.
+# Pairs of headers: how much of a limit is left, and when it resets. OpenAI and most others send the
+# first pair, Anthropic and OpenRouter the others. Of several limits, the one with the least left
+# counts.
 REQUESTS = (
     ("x-ratelimit-remaining-requests", "x-ratelimit-reset-requests"),
     ("anthropic-ratelimit-requests-remaining", "anthropic-ratelimit-requests-reset"),

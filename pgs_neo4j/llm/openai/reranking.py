@@ -327,7 +327,7 @@ class _Ranking:
         found: list[bool | None] = []
         for place in range(0, len(pairs), 2):
             plain, longer = scores.get(place), scores.get(place + 1)
-            found.append(_are_same(plain, longer))
+            found.append(_are_equal_scores(plain, longer))
         return found
 
     async def score(self, documents: Mapping[int, str]) -> dict[int, float]:
@@ -451,7 +451,7 @@ class _Ranking:
         return False
 
 
-def _are_same(score: float | None, other: float | None) -> bool | None:
+def _are_equal_scores(score: float | None, other: float | None) -> bool | None:
     if score is None or other is None:
         return None
     return abs(score - other) <= SAME * max(abs(score), abs(other))

@@ -27,9 +27,9 @@ ASKING_S = 5.0
 PLACES: tuple[LimitPlace, ...] = ("models", "loaded", "info", "running")
 """The places to ask an unknown server, in this order. Its list shows whether it is llama.cpp."""
 LOADED = "loaded_context_length"
-# Fields of a model in a list, and whether the servers with this field refuse longer prompts. After
-# LM Studio's, they are those of vLLM, Groq, Mistral, Gemini, and OpenRouter, which may compress
-# prompts unless a request forbids it.
+# Fields of a model in a list, and whether the servers with this field refuse longer prompts. The
+# servers are, in this order, LM Studio, vLLM, Groq, Mistral, Gemini, and OpenRouter, which may
+# compress prompts unless a request forbids it.
 LISTED = {
     LOADED: False,
     "max_model_len": True,

@@ -268,7 +268,10 @@ class Dialect:
         return used and self.merged
 
     def _swap(self, body: dict[str, Any], message: str) -> bool:
-        """Switch once to the other name of the token limit; return if the request used the wrong one."""
+        """Switch once to the other name of the token limit.
+
+        Returns whether later requests use another name than the refused one.
+        """
         sent = next(name for name in LIMITS if name in body)
         if sent not in message:
             return False
