@@ -68,21 +68,21 @@ def _warn_of_directory(settings: Settings) -> Iterator[str]:
     sources = settings.provenance
     if sources.place != "directory":
         return
-    told = f"{sources.path} is in force, because it is in the working directory"
+    sentence = f"{sources.path} is in force, because it is in the working directory"
     readers = _find_reader_hosts(settings)
     if readers and any(
         sources.source(name) == "directory" for name in (*READER, *_find_endpoint_settings(sources))
     ):
-        told += f"; text of the graph goes to {' and '.join(readers)}"
+        sentence += f"; text of the graph goes to {' and '.join(readers)}"
     elif settings.llm_base_url and sources.source("llm_base_url") == "directory":
-        told += f"; it names {host_in(settings.llm_base_url)} for models"
+        sentence += f"; it names {host_in(settings.llm_base_url)} for models"
     if settings.rerank_base_url and sources.source("rerank_base_url") == "directory":
-        told += (
+        sentence += (
             f"; the reranker http sends text of the graph to {host_in(settings.rerank_base_url)}"
         )
     if settings.neo4j_uri and sources.source("neo4j_uri") == "directory":
-        told += f"; the database is at {host_in(settings.neo4j_uri)}"
-    yield told
+        sentence += f"; the database is at {host_in(settings.neo4j_uri)}"
+    yield sentence
 
 
 def _find_endpoint_settings(sources: Provenance) -> list[str]:

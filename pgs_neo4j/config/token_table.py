@@ -94,23 +94,23 @@ def entries(values: object) -> tuple[TokenEntry, ...]:
     """Return the entries in their order. Raises ConfigError, naming the entry."""
     if not isinstance(values, Sequence) or isinstance(values, str):
         raise ConfigError("token is not a list of tables; write each entry under [[token]]")
-    made = tuple(_parse_entry(number, value) for number, value in enumerate(values, 1))
-    names = [entry.name for entry in made]
+    tokens = tuple(_parse_entry(number, value) for number, value in enumerate(values, 1))
+    names = [entry.name for entry in tokens]
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
         raise ConfigError(f"two tokens have the name {twice}; give each a name of its own")
-    _check_hashes(made)
-    return made
+    _check_hashes(tokens)
+    return tokens
 
 
 # This is the type of a settings field. Its errors name the entry, unlike pydantic's errors.
 TokenEntries = Annotated[tuple[TokenEntry, ...], BeforeValidator(entries)]
 
 
-def _check_hashes(made: Sequence[TokenEntry]) -> None:
+def _check_hashes(tokens: Sequence[TokenEntry]) -> None:
     """Raise ConfigError if two tables have the same token, because their rights may differ."""
     holders: dict[str, str] = {}
-    for entry in made:
+    for entry in tokens:
         other = holders.setdefault(entry.sha256.lower(), entry.name)
         if other != entry.name:
             raise ConfigError(

@@ -389,7 +389,6 @@ def _describe_source(name: str, sources: Provenance) -> str:
 
 def _find_certificate(settings: Settings) -> Path | None:
     """Return the file of certificates. A relative path in ``pgs.toml`` starts at that file."""
-
     if not settings.neo4j_ca:
         return None
     path = Path(settings.neo4j_ca).expanduser()

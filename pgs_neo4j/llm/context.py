@@ -128,12 +128,12 @@ class Contexts:
         if name in self._known and now < self._asked_at.get(name, now) + ASK_AGAIN_S:
             return False
         self._asked_at[name] = now
-        said, before = await llm.read_context(), self._said.get(name)
-        changed = said is not None and before is not None and said.tokens != before.tokens
+        answer, former = await llm.read_context(), self._said.get(name)
+        changed = answer is not None and former is not None and answer.tokens != former.tokens
         if changed or self._known.get(name) is None:
-            self._known[name] = said
-        if said is not None:
-            self._said[name] = said
+            self._known[name] = answer
+        if answer is not None:
+            self._said[name] = answer
         return changed
 
     def is_new_model(self, name: str, reported: str) -> bool:

@@ -82,7 +82,7 @@ def describe_fault(error: BaseException) -> str:
     try:
         lines = str(error).strip().splitlines()
     except Exception:  # noqa: BLE001
-        return kind  # the exception fails to make its own text
+        return kind  # the exception cannot be converted to text
     line = _SECRETS.sub(MASK, redacted(one_line(lines[0], SEARCHED_LINE))) if lines else ""
     return f"{kind}: {one_line(line, LONGEST_LINE)}" if line else kind
 

@@ -2,7 +2,6 @@
 
 All users of the same endpoint and key in the process share one ``Pace``. Times are seconds of the
 event loop's clock.
-
 """
 
 from __future__ import annotations

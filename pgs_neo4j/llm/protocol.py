@@ -97,7 +97,6 @@ class Adapting(Protocol):
 
 def take_lessons(model: object, told: ToldLessons | None = None) -> tuple[str, ...]:
     """Return the lessons of a model that a run has not reported yet; empty if it has none."""
-
     return model.take_lessons(told) if isinstance(model, Adapting) else ()
 
 

@@ -140,9 +140,9 @@ async def embed_traced(embedder: Embedder, texts: Sequence[str]) -> NDArray[np.f
     """Return the vectors ``(n, d)`` of some texts."""
     with _embeddings_span(embedder, embedder.name, texts) as span:
         with said_by(embedder.name, "embedder"):
-            said = embedder.dimensions  # read before the reply, which may change it
+            dimensions = embedder.dimensions  # read before the reply, which may change it
             embedding: object = embedder.embed(texts)
-            vectors = await await_vectors(embedder.name, embedding, len(texts), said)
+            vectors = await await_vectors(embedder.name, embedding, len(texts), dimensions)
         span.note({spans.DIMENSIONS: vectors.shape[1]})
         return vectors
 

@@ -151,11 +151,11 @@ class AnthropicLLM:
         async with in_time(self._endpoint, self.name):
             with limited_body(most_bytes, self._host_and_model):
                 written, left = await self._send(send, prompt, max_tokens, effort, stream=streamed)
-        made = self._make_completion(prompt, written)
-        check_reply(self._endpoint, made, None, written.end, self.name)
+        completion = self._make_completion(prompt, written)
+        check_reply(self._endpoint, completion, None, written.end, self.name)
         if written.end == "broken":
-            raise broken_reply(self._endpoint, made, written.reason, self.name)
-        return replace(made, left=left)
+            raise broken_reply(self._endpoint, completion, written.reason, self.name)
+        return replace(completion, left=left)
 
     async def stream(
         self, prompt: Prompt, *, max_tokens: int, effort: Effort | None = None
@@ -179,12 +179,12 @@ class AnthropicLLM:
         finally:
             await reply.close()
         written = reply.written
-        made = self._make_completion(prompt, written)
-        check_reply(self._endpoint, made, None, written.end, self.name)
-        if written.end == "broken" and not made.text.strip():
-            raise broken_reply(self._endpoint, made, written.reason, self.name)
+        completion = self._make_completion(prompt, written)
+        check_reply(self._endpoint, completion, None, written.end, self.name)
+        if written.end == "broken" and not completion.text.strip():
+            raise broken_reply(self._endpoint, completion, written.reason, self.name)
         # The caller has shown the text, so a broken end only marks it as incomplete.
-        yield made
+        yield completion
 
     async def read_context(self) -> ModelContext | None:
         """Ask the server for the model's context; None if it does not report one.

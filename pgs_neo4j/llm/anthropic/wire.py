@@ -151,9 +151,9 @@ def price_tokens(prompt: Prompt, text: str, counted: CountedTokens | None) -> Co
     reported = ReplyUsage(
         prompt_tokens=counted.input, completion_tokens=output, prompt_tokens_details=details
     )
-    made = count_usage(prompt, text, reported)
-    guessed = made.usage.estimated or counted.output is None
-    return replace(made, usage=replace(made.usage, estimated=guessed))
+    priced = count_usage(prompt, text, reported)
+    guessed = priced.usage.estimated or counted.output is None
+    return replace(priced, usage=replace(priced.usage, estimated=guessed))
 
 
 class _Support(_Shape):

@@ -193,7 +193,8 @@ class Budget:
     def reserve(self, amount: Amount, purpose: Purpose = "sweep") -> Amount:
         """Reserve an amount before a call.
 
-        Raises BudgetError above a limit, and WaitError once the endpoint asked for a long wait.
+        Raises BudgetError above a limit, and WaitError after the endpoint asked for too long a
+        wait.
         """
         if self.closed and self.closed.final:
             raise self.closed.to_error()

@@ -36,7 +36,7 @@ Some models read only 128 tokens, and in the worst case each token is a single b
 """
 FOREIGN_SHARE = 0.1
 """The most characters of a Latin text that may be outside ASCII, as a share."""
-EVEN = 1.05  # times the even share, so that words at the ends do not make another piece
+EVEN = 1.05  # times the even share of a piece; without slack, words at its end need another piece
 
 # The tokens of a call are an estimate. So the search for the limit stops once the smallest refused
 # call is within this factor, and a refusal below an accepted size lowers that size by a tenth.
@@ -217,7 +217,7 @@ class CallSizes:
     def fits(self, texts: int, tokens: int, *, surely: bool = False) -> bool:
         """Return whether a call may be accepted. One text always fits, as no call is smaller.
 
-        With ``surely``, only sizes count that were accepted before.
+        With ``surely``, it must not exceed the sizes that were accepted before.
         """
         return texts <= 1 or all(
             self._is_below(one, texts, tokens, surely=surely) for one in self._refused

@@ -16,7 +16,6 @@ from pgs_neo4j.text.words import stem, words
 
 # These weights were chosen by reading the output on two graphs, the standard library and physics2.
 # A title names the subject, a first sentence sums up, and a well connected node matters a bit more.
-
 TITLE_WEIGHT = 0.6
 FIRST_SENTENCE = 1.15
 CENTRALITY = 0.25

@@ -391,14 +391,14 @@ class OllamaLLM:
     ) -> Completion:
         """Return a checked completion, and learn from its counts how large prompts are."""
         end = classify_end(reply.done_reason, delivered=reply.done)
-        made = make_completion(prompt, text, end, reply.usage, reply.model or self.name)
-        if made.counted is not None and not made.doubted:
-            shown = made.counted / max(1, estimate(prompt.system + prompt.user))
+        completion = make_completion(prompt, text, end, reply.usage, reply.model or self.name)
+        if completion.counted is not None and not completion.doubted:
+            shown = completion.counted / max(1, estimate(prompt.system + prompt.user))
             self._dialect.ratio = max(1.0, RATIO_MARGIN * shown)
-        check_reply(self._endpoint, made, None, end, self.name)
+        check_reply(self._endpoint, completion, None, end, self.name)
         if end == "broken" and not (streamed and text.strip()):
-            raise broken_reply(self._endpoint, made, reply.done_reason, self.name)
-        return made
+            raise broken_reply(self._endpoint, completion, reply.done_reason, self.name)
+        return completion
 
     def _learn_refusal(self, error: Exception, body: dict[str, Any]) -> None:
         """Learn from a refusal. Return if another request is worth sending, else raise its error.

@@ -158,13 +158,15 @@ class OpenAILLM:
         message = choice.message or Message()
         text = message.content or ""
         end = classify_end(choice.finish_reason, delivered=True)
-        made = self._make_completion(prompt, text, end, reply.usage, reply.model)
+        completion = self._make_completion(prompt, text, end, reply.usage, reply.model)
         if reply is _WITHOUT_TEXT:
-            made = replace(made, usage=replace(made.usage, output_tokens=max_tokens))
-        check_reply(self._endpoint, made, message.refusal, end, self.name)
+            completion = replace(
+                completion, usage=replace(completion.usage, output_tokens=max_tokens)
+            )
+        check_reply(self._endpoint, completion, message.refusal, end, self.name)
         if end == "broken":
-            raise broken_reply(self._endpoint, made, choice.finish_reason, self.name)
-        return replace(made, left=left)
+            raise broken_reply(self._endpoint, completion, choice.finish_reason, self.name)
+        return replace(completion, left=left)
 
     async def stream(
         self, prompt: Prompt, *, max_tokens: int, effort: Effort | None = None
@@ -184,12 +186,12 @@ class OpenAILLM:
         finally:
             await reply.close()
         end = classify_end(reply.finish_reason, delivered=reply.delivered)
-        made = self._make_completion(prompt, reply.text, end, reply.usage, reply.model)
-        check_reply(self._endpoint, made, reply.refusal, end, self.name)
-        if end == "broken" and not made.text.strip():
-            raise broken_reply(self._endpoint, made, reply.finish_reason, self.name)
+        completion = self._make_completion(prompt, reply.text, end, reply.usage, reply.model)
+        check_reply(self._endpoint, completion, reply.refusal, end, self.name)
+        if end == "broken" and not completion.text.strip():
+            raise broken_reply(self._endpoint, completion, reply.finish_reason, self.name)
         # The caller has shown the text, so a broken end only marks it as incomplete.
-        yield made
+        yield completion
 
     async def read_context(self) -> ModelContext | None:
         """Ask the server for the model's context; None if it does not report one.

@@ -443,7 +443,7 @@ class _Ranking:
             return False
         self.model.short = (longest, share)
         # The true number of tokens exceeds the least number, so the share that was read is smaller
-        # than this ratio. Half of it is safe.
+        # than this ratio. So only half of it is assumed.
         fit.assume(COUNTED, max(int(longest / 2 * share), SURELY_READ))
         if any(len(self._divide(piece.text, piece.place)) > 1 for piece in batch):
             return True

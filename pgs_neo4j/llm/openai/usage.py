@@ -75,16 +75,16 @@ class ReplyUsage(Shape):
         """Tokens of thinking that are billed in addition to the reply's tokens."""
         rest = (self.total_tokens or 0) - self.prompt_tokens - self.completion_tokens
         details = self.completion_tokens_details
-        told = details.reasoning_tokens if details is not None else None
-        return max(0, rest if told is None else min(rest, told))
+        reported = details.reasoning_tokens if details is not None else None
+        return max(0, rest if reported is None else min(rest, reported))
 
     @property
     def cached(self) -> int:
         """Prompt tokens from the provider's cache; 0 without a possible count."""
         details = self.prompt_tokens_details or PromptDetails()
-        told = (details.cached_tokens, self.cached_tokens, self.prompt_cache_hit_tokens)
+        reported = (details.cached_tokens, self.cached_tokens, self.prompt_cache_hit_tokens)
         # A proxy may add the field of another provider with a zero, so the largest count holds.
-        return max((count for count in told if count and self._has_room(count)), default=0)
+        return max((count for count in reported if count and self._has_room(count)), default=0)
 
     @property
     def stored(self) -> int:

@@ -180,7 +180,7 @@ class Dialect:
             body["temperature"] = temperature
         if stream:
             body |= {"stream": True, "stream_options": {"include_usage": True}}
-        if self.extra:  # the client sends only what it knows as arguments
+        if self.extra:  # the client accepts only known parameters as arguments
             body["extra_body"] = dict(self.extra)
         return {name: value for name, value in body.items() if name not in self.dropped}
 
