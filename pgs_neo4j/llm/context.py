@@ -288,7 +288,6 @@ def advise_context(known: ModelContext, model: str, larger_context: str) -> str:
 
     ``larger_context`` says in words how its server provides a larger one; empty if unknown.
     """
-
     if known.tokens >= SMALL_CONTEXT:
         return ""
     table = f"[models.{model!r}] in pgs.toml"

@@ -79,7 +79,6 @@ def share_learned(kind: type[T], account: str, model: str, create: Callable[[], 
     ``account`` is the endpoint with its key, ``model`` the name of the model there. ``create``
     makes an empty one for the first user.
     """
-
     key = (kind.__qualname__ + kind.__module__, account, model)
     known = _SHARED.get(key)
     if not isinstance(known, kind):

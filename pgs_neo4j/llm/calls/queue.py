@@ -27,7 +27,7 @@ from pgs_neo4j.model import Completion
 
 OVERDUE = 2.0  # times the usual duration for its length; a slower call is a straggler
 KNOWN = 3  # calls to see before a typical duration is known
-REMEMBERED = 50
+REMEMBERED = 50  # last calls whose duration determines the usual one
 HOLD_S = 1.0  # pause after a refusal that names no time
 GLANCE_S = 0.25  # between two checks whether a call is overdue and a slot is idle, at least
 

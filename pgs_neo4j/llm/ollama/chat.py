@@ -62,7 +62,7 @@ if TYPE_CHECKING:
 USUAL_CONTEXT = 32_768
 LEAST_CONTEXT = 4_096  # Ollama's default if memory is scarce
 LONG_MODEL = "llama3.1:8b"  # trained for 131,072 tokens
-RATIO_MARGIN = 1.1
+RATIO_MARGIN = 1.1  # room above the ratio of tokens in the last reply
 FRAME_TOKENS = 64  # tokens of the chat template
 ASKING_S = 10.0
 _NO_MEMORY = ("more system memory", "out of memory", "unable to allocate", "cudamalloc")

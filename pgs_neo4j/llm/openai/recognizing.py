@@ -50,6 +50,7 @@ class AskedServer:
 
     async def is_ollama(self) -> bool | None:
         """Return whether the server is Ollama; None while that is unknown. Raises nothing."""
+        # All calls wait for one question instead of asking the server at once.
         async with self._asking:
             loop = asyncio.get_running_loop()
             if self._found is None and loop.time() >= self._silent_until:

@@ -294,7 +294,6 @@ def build_blocks(prompt: Prompt, caches: PromptCache) -> tuple[Blocks, Blocks]:
     Long blocks that other calls repeat are marked for the cache. The part that differs between
     calls comes last, because a cache holds only prefixes.
     """
-
     stable, rest = prompt.user[: prompt.shared], prompt.user[prompt.shared :]
     system = _make_block(prompt.system, caches != "none" and _is_cached(prompt.system))
     first = _make_block(stable, caches == "nodes" and _is_cached(prompt.system + stable))
