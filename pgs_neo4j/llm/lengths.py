@@ -52,7 +52,7 @@ _TOO_LONG = re.compile(
     r"total tokens .{0,40}exceeds? (?:the )?max(?:imum)?|supports at most \d+ tokens|"
     r"max_tokens must be at least 1, got -|"
     r"must have (?:less|fewer) than \d+ tokens|"
-    # DashScope, TEI, Cohere, OpenAI, and Gemini: too many texts in one call for embeddings.
+    # DashScope, TEI, Cohere, OpenAI, and Gemini say this about too many texts in an embedding call.
     r"batch size|too many inputs|at most \d+ (?:inputs|texts|requests)|number of (?:inputs|texts)|"
     r"reduce the length of (?:the|your)|larger than the model's (?:context|maximum)",
     re.IGNORECASE | re.DOTALL,

@@ -311,7 +311,7 @@ class FittedEmbedding:
                 self._queue.put_back(batch)
                 self._divide_refused(batch[0], error)
         except (EmbeddingError, ModelOutputError) as error:
-            if len(batch) > 1:  # the endpoint may fail on some of the texts alone
+            if len(batch) > 1:  # perhaps only some of the texts make it fail
                 self._queue.halve(batch)
             else:
                 self._fail(batch[0], error)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 FRAME_TOKENS = 16  # tokens that a model adds to a text, such as marks of its beginning and end
 CUT_SHORT = 0.9  # of the share that was read, so that pieces of this size are surely read
 MISCOUNT = 0.04  # of the halves' tokens, by which their sum may differ from the whole text's
-LEAST_GROWTH = 0.2  # of the tokens that the longer text must have more; less shows a cut
+LEAST_GROWTH = 0.2  # of the added tokens; if the count grows by less, both texts were cut
 # Cosines between a text and the same text with more at its end. Repeating a call in half precision
 # changes a cosine by about 1e-6, and an eighth more text changes it by more than 1e-3.
 SAME, DIFFERENT = 1 - 1e-5, 1 - 1e-4
