@@ -123,7 +123,8 @@ def server_access(settings: Settings) -> ServerAccess | None:
     """Return the configured Neo4j with its password; None for the managed local server.
 
     The local server has its own password, and no other password is sent there. Raises ConfigError
-    if the address is less trusted than the password, or the certificate less than the address.
+    if the address is less trusted than the password, or the certificate is less trusted than the
+    address.
     """
     if settings.neo4j_uri is None:
         return None
