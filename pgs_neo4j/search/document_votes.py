@@ -1,10 +1,11 @@
-"""Lets documents vote for partitions, where a graph has passages of documents.
+"""Lets documents vote for partitions, if a graph has passages of documents.
 
-A question about a collection of documents needs several of them, and each is whole in a partition.
-The passages of one document repeat each other, so every document has one vote, by its rank. Three
-things speak for a document, and each counts relative to the best one by it: its best passage; that
-it mentions the entities that match the question; and that the best documents hold the words of its
-title. A question seldom says all that its answer needs, but what answers it refers to the rest.
+A question about a collection of documents needs several of them. A document usually lies in one
+partition. The passages of one document repeat each other, so each document has one vote, which
+counts by its rank. The rank sums three scores, each relative to the best document by that score:
+the score of its best passage, the scores of the matching entities that it mentions, and how often
+the best documents use the words of its title. A question seldom names every document that its
+answer needs, but the best documents refer to the others.
 """
 
 from __future__ import annotations
@@ -25,23 +26,24 @@ from pgs_neo4j.text.ranking import rarity
 from pgs_neo4j.text.terms.postings import count_terms, terms_by_text
 
 HEAD = 3
-"""Added to the rank of a document, so that the first does not decide alone (Cormack 2009 has 60 for
-long lists). On pages of manuals, 3 and 10 read the same share of the needed text."""
+"""Added to the rank of a document, so that the first does not decide alone (Cormack 2009 uses 60
+for long lists). On pages of manuals, 3 and 10 lead to the same share of the needed text."""
 MOST_MENTIONS = 50
-"""Passages that mention an entity for it to speak for their documents. What more of them mention
-tells documents apart too little to be worth the time of reading it."""
+"""An entity that more passages mention does not count. It distinguishes documents too little to be
+worth the time of reading its mentions."""
 BEST = 3
-"""Documents whose texts are searched for the titles of others. 1 to 10 read as much."""
+"""Documents whose texts are searched for the titles of others. All numbers from 1 to 10 lead to
+the same share of the needed text."""
 MOST_PASSAGES, MOST_CHARACTERS = 15, 4_000
-"""Passages of such a document that are searched, and characters of each. With a third of them, 15
-passages become 5, and the partitions that are read hold 1 % less of the needed text."""
+"""Limits of the search for titles: passages of a document, and characters of each passage. With 5
+passages instead of 15, the partitions that are read hold 1 % less of the needed text."""
 MOST_TIMES = 19
-"""Times that a word of a title counts in a document. It counts by its logarithm."""
+"""How often a word of a title counts at most in a document. The count enters as its logarithm."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class Mention:
-    """How many passages of a document in one partition mention the node at a place."""
+    """The number of a document's passages in one partition that mention the node at ``place``."""
 
     place: Place
     document: str
@@ -55,10 +57,10 @@ async def find_document_votes(
     partitions: Sequence[Partition],
     scores: Mapping[Place, float],
 ) -> dict[int, float]:
-    """Return the votes of documents for partitions, the most first.
+    """Return the votes of documents by partition id, the most first.
 
-    ``scores`` are those of the nodes that match a question, best first. Empty if none of them is a
-    passage. Raises DatabaseError.
+    ``scores`` maps the nodes that match a question to their scores, best first. The result is empty
+    if no such node is a passage. Raises DatabaseError.
     """
     documents = await read_documents(db, mapping, partitions, scores)
     if not documents:
@@ -81,9 +83,9 @@ async def find_document_votes(
 async def read_documents(
     db: Database, mapping: GraphMapping, partitions: Iterable[Partition], places: Iterable[Place]
 ) -> Mapping[Place, str]:
-    """Return the document of each passage among ``places``, as an element id, in their order.
+    """Return the element id of each passage's document, in the order of ``places``.
 
-    Nodes that are no passages are left out. Raises DatabaseError.
+    Nodes that are not passages are left out. Raises DatabaseError.
     """
     if not mapping.chunk_labels:
         return {}
@@ -101,7 +103,10 @@ async def read_documents(
 async def read_mentions(
     db: Database, mapping: GraphMapping, partitions: Sequence[Partition], places: Collection[Place]
 ) -> list[Mention]:
-    """Return what documents mention of ``places``, which are no passages. Raises DatabaseError."""
+    """Return the mentions of the nodes at ``places``, which are not passages, in a fixed order.
+
+    Raises DatabaseError.
+    """
     if not (places and mapping.mention_types):
         return []
     rows = await db.read(
@@ -113,7 +118,7 @@ async def read_mentions(
         mentions=list(mapping.mention_types),
         most=MOST_MENTIONS,
     )
-    # In one order, since sums of floats depend on it.
+    # The order is fixed because sums of floats depend on it.
     return sorted(
         Mention(Place(row["partition"], row["rank"]), row["document"], row["home"], row["passages"])
         for row in rows
@@ -154,10 +159,10 @@ def score_by_passages(
 def score_by_mentions(
     scores: Mapping[Place, float], mentions: Iterable[Mention]
 ) -> dict[str, float]:
-    """Return what the entities that documents mention say for them.
+    """Return the score that each document earns from the entities it mentions.
 
-    An entity divides its score among the documents that mention it, so what few of them mention
-    says more. In each it counts by the logarithm of the passages that do.
+    An entity divides its score among the documents that mention it, so an entity of few documents
+    adds more to each. Its share counts by the logarithm of the number of mentioning passages.
     """
     passages: dict[Place, Counter[str]] = defaultdict(Counter)
     for one in mentions:
@@ -172,28 +177,29 @@ def score_by_mentions(
 def score_by_titles(
     titles: Mapping[str, str], texts: Mapping[str, str], weights: Mapping[str, float]
 ) -> dict[str, float]:
-    """Return how strongly other documents refer to each one by the words of its title.
+    """Return how strongly other documents refer to each document by the words of its title.
 
-    ``texts`` are those of the documents that may refer to others. Each counts by the square of its
-    weight. A word counts by its rarity among the ``titles``, and longer titles need more words.
+    ``texts`` maps the documents that may refer to others to their texts. Each of them counts by the
+    square of its weight. A word counts by its rarity among the ``titles``, and a longer title needs
+    more words.
     """
     names, terms = list(titles), terms_by_text(list(titles.values()))
     holders = Counter(term for of_title in terms for term in of_title)
     found: dict[str, float] = defaultdict(float)
     for document, counts in zip(texts, _count_texts(list(texts.values()), holders), strict=True):
-        said = {
+        term_weights = {
             term: math.log1p(min(count, MOST_TIMES)) * rarity(len(names), holders[term])
             for term, count in counts.items()
         }
         for name, of_title in zip(names, terms, strict=True):
             if name != document:
-                told = sum(said.get(term, 0.0) for term in of_title)
-                found[name] += weights[document] ** 2 * told / math.sqrt(1 + len(of_title))
+                strength = sum(term_weights.get(term, 0.0) for term in of_title)
+                found[name] += weights[document] ** 2 * strength / math.sqrt(1 + len(of_title))
     return {name: score for name, score in found.items() if score > 0}
 
 
 def _count_texts(texts: Sequence[str], wanted: Collection[int]) -> list[dict[int, int]]:
-    """Return how often each text holds those of its terms that are ``wanted``."""
+    """Return how often each text holds each of the ``wanted`` terms, without terms it lacks."""
     counted = []
     for text in texts:
         of_text = count_terms([text])
@@ -203,7 +209,10 @@ def _count_texts(texts: Sequence[str], wanted: Collection[int]) -> list[dict[int
 
 
 def rank_documents(*scores: Mapping[str, float]) -> list[str]:
-    """Return documents by the sum of several scores, each relative to the best one, best first."""
+    """Return documents, best first, by the sum of several scores.
+
+    Each score counts relative to the best document by that score.
+    """
     total: dict[str, float] = defaultdict(float)
     for by_document in scores:
         best = max(by_document.values(), default=0.0)
@@ -215,8 +224,9 @@ def rank_documents(*scores: Mapping[str, float]) -> list[str]:
 def place_documents(documents: Mapping[Place, str], mentions: Iterable[Mention]) -> dict[str, int]:
     """Return the partition of each document.
 
-    One that is too large for a partition lies in several. It is in that of its best passage, the
-    first of ``documents``, or else in the one where most of its passages mention something.
+    A document that is too large for one partition lies in several. Then the partition of its best
+    passage, the first in ``documents``, counts. A document without a matching passage counts for
+    the partition in which most of its passages mention something.
     """
     homes: dict[str, Counter[int]] = defaultdict(Counter)
     for one in mentions:
@@ -232,9 +242,9 @@ def place_documents(documents: Mapping[Place, str], mentions: Iterable[Mention])
 
 
 def count_document_votes(ranked: Sequence[str], homes: Mapping[str, int]) -> dict[int, float]:
-    """Return the votes for partitions, the most first, of documents that are ranked best first.
+    """Return the votes by partition, the most first; ``ranked`` are the documents, best first.
 
-    A document votes for its partition by the reciprocal of its rank.
+    A document gives its partition the reciprocal of its rank plus ``HEAD``.
     """
     votes: dict[int, float] = defaultdict(float)
     for rank, document in enumerate(ranked):

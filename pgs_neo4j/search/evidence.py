@@ -1,11 +1,11 @@
 """Finds the nodes that match a question, by their words and by their stored embeddings.
 
-Both are paths: the text index of the partitions, and the embeddings of their members. The best
-nodes by the index are scored again by their titles and texts, and the names of labels and
-relationship types are words of their nodes. The scores of both paths are added relative to the best
-node of each.
+There are two paths: the text index of the partitions, and the embeddings of their members. The best
+nodes by the index are scored again by their titles and texts. The names of a node's labels and
+relationship types count as its words. The scores of each path are divided by its best score, and
+the sum of both is weighted.
 
-The constants here were chosen on CACM, as the mean of eight divisions into partitions by Leiden.
+The constants were chosen on the CACM collection, by the mean over eight Leiden partitionings.
 """
 
 from __future__ import annotations
@@ -35,14 +35,15 @@ from pgs_neo4j.text.words import words
 
 NUMBER = re.compile(r"\d{2,}")
 MOST_NODES = 200
-"""Nodes of a question that count. More add nodes that share only its common words."""
+"""Matching nodes that count. Further nodes share only common words with the question."""
 VECTOR_SHARE = 0.2
-"""Weight of embeddings relative to words. The best of 0.1 to 0.6 with LSA vectors."""
+"""Weight of embeddings; words have the rest of 1. The best of 0.1 to 0.6 with LSA vectors."""
 FURTHER = 0.6
-"""Weight of a partition's next node. More favors subjects, less favors single nodes."""
+"""Weight of a partition's next node relative to the previous one. A higher value favors partitions
+with many matches, a lower value those with one strong match."""
 CANDIDATES = 4
-"""Nodes that an index returns for each one wanted: others may be of no partition asked for."""
-# Numbers of stored embeddings up to which all are compared: about 0.4 s of the server.
+"""Nodes to ask of an index per wanted node, because some may lie outside of the partitions."""
+# Up to this many floats, all stored embeddings are compared: about 0.4 s of server time.
 QUICK = 8_000_000
 TOO_MANY = (
     "there are too many embeddings to compare without a vector index, so only words count; "
@@ -60,7 +61,7 @@ class EvidenceNode:
 
     @property
     def place(self) -> Place:
-        """Its partition and rank."""
+        """The partition of the node and its rank there."""
         return Place(self.partition, self.rank)
 
 
@@ -68,12 +69,13 @@ class EvidenceNode:
 class Evidence:
     """The nodes that match a question, best first, at most ``MOST_NODES``.
 
-    ``unknown`` are the content words of the question that no text holds, nor a name of a label or
-    relationship type; ``word_count`` counts all of them. ``only_names``: no text holds any, but
-    names do. ``best_cosine`` is that of the nearest stored embedding, None if none was compared.
-    ``advice`` says what would let embeddings count. ``titles`` are those of the best nodes of
-    partitions, unless only their embeddings or names match. ``document_votes`` are those of the
-    documents for partitions, the most first, if any node is a passage of one.
+    ``unknown`` are the content words of the question that neither a text nor the name of a label or
+    relationship type holds. ``word_count`` counts all content words. ``only_names`` is true if only
+    names hold some of them, and no text does. ``best_cosine`` is the cosine of the nearest stored
+    embedding, None if no embedding was compared. ``advice`` says how embeddings could count.
+    ``titles`` has the title of each partition's best node, unless only its embedding or its names
+    match. ``document_votes`` has the votes of documents by partition, the most first, if any node
+    is a passage.
     """
 
     nodes: tuple[EvidenceNode, ...]
@@ -89,7 +91,7 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EvidenceOrder:
-    """A question to some partitions of a generation.
+    """A question, and the partitions of a generation to search for it.
 
     ``vector`` ``(d,)`` is the question in the space of the stored embeddings, at unit length.
     """
@@ -103,9 +105,9 @@ class EvidenceOrder:
 
 @dataclass(frozen=True, slots=True)
 class NearMembers:
-    """Places with their cosine above 0, best first, and how they were found.
+    """Places with their cosines, all above 0, best first, and the ``method`` that found them.
 
-    ``advice`` says how more could be found; then ``method`` is empty.
+    If embeddings could not be compared, ``method`` is empty and ``advice`` says what would help.
     """
 
     scores: dict[Place, float]
@@ -116,15 +118,14 @@ class NearMembers:
 async def find_evidence(
     db: Database, order: EvidenceOrder, known: KnownTexts | None = None
 ) -> Evidence | None:
-    """Return the nodes that match a question.
+    """Return the nodes that match a question, None if a partition has no text index.
 
-    The places of the texts are read once if ``known`` keeps them. None if a partition has no text
-    index. Raises DatabaseError.
+    ``known`` caches the places of texts, so that they are read only once. Raises DatabaseError.
     """
     terms = terms_of(order.question)
     generation = order.generation
     spoken = list_words(order.question)
-    # What does not need the texts is read while the index is.
+    # Names and embeddings do not depend on the text index, so all three are read at once.
     (index, asked), near = await together(
         together(
             read_index(db, generation.id, generation.partition_count, terms, known),
@@ -146,7 +147,7 @@ async def find_evidence(
         {placed.place: placed.row["element_id"] for placed, _ in texts},
     )
     scored = named.add_to({placed.place: score for placed, score in texts})
-    nodes = _best_nodes(fuse(scored, near))
+    nodes = _select_best_nodes(fuse(scored, near))
     scores = {node.place: node.score for node in nodes}
     return Evidence(
         nodes=nodes,
@@ -164,7 +165,7 @@ async def find_evidence(
 def _list_titles(
     nodes: Sequence[EvidenceNode], texts: Mapping[Place, PlacedNode]
 ) -> dict[Place, str]:
-    """Return the title of the best node of each partition that is among ``texts``."""
+    """Return the title of each partition's best node, if this node is among ``texts``."""
     best = {node.partition: node.place for node in reversed(nodes)}
     return {place: texts[place].node.title for place in best.values() if place in texts}
 
@@ -172,16 +173,16 @@ def _list_titles(
 def list_words(question: str) -> list[str]:
     """Return the distinct content words of a question that the index can hold.
 
-    Without any, these are its numbers.
+    A question without content words returns its numbers.
     """
     spoken = list(dict.fromkeys(words(question) or NUMBER.findall(question)))
     return [word for word, terms in zip(spoken, terms_by_text(spoken), strict=True) if terms]
 
 
 def find_unknown(index: TextIndex, spoken: Sequence[str]) -> tuple[str, ...]:
-    """Return those of some words that no text holds in any form.
+    """Return the words that no text holds in any form.
 
-    ``index`` has the postings of these words.
+    ``index`` must have been read with the terms of these words.
     """
     terms = terms_by_text(spoken)
     return tuple(
@@ -200,8 +201,9 @@ async def find_near_members(
 ) -> NearMembers | None:
     """Return the ``k`` members of ``partitions`` nearest to ``vector`` ``(d,)``.
 
-    While that is quick, every embedding is compared. Otherwise a vector index of the user's finds
-    them. None without a vector or embeddings, or if they cannot be compared. Raises DatabaseError.
+    A small number of embeddings is compared one by one. Otherwise the user's vector index finds the
+    nearest. Returns None without a vector or embeddings, or if they cannot be compared. Raises
+    DatabaseError.
     """
     if vector is None or not mapping.embedding or not partitions:
         return None
@@ -219,7 +221,7 @@ async def find_near_members(
     try:
         rows = await _read_nearest(db, indexes, k, wanted)
     except QueryError:
-        # The index was dropped a moment ago, or an embedding is not finite: words decide alone.
+        # The index was just dropped, or an embedding is not finite. Then words decide alone.
         return None
     method = f"vector index {', '.join(indexes)}" if indexes else "every stored embedding"
     scores = {Place(row["partition"], row["rank"]): row["score"] for row in rows}
@@ -227,7 +229,7 @@ async def find_near_members(
 
 
 async def _read_nearest(db: Database, indexes: Sequence[str], k: int, wanted: Row) -> list[Row]:
-    """Return the nearest members by each index, or without one; best first."""
+    """Return the members nearest to a vector, best first, by all ``indexes`` or by comparison."""
     if not indexes:
         return await db.read(queries.get("search/nearest_members"), **wanted)
     statement = queries.get("search/nearest_members_by_index")
@@ -240,14 +242,15 @@ async def _read_nearest(db: Database, indexes: Sequence[str], k: int, wanted: Ro
 
 
 def is_quick(count: int, dimensions: int) -> bool:
-    """Return whether ``count`` embeddings can be compared with a question in a moment."""
+    """Return whether ``count`` embeddings can all be compared with a question quickly."""
     return count * dimensions <= QUICK
 
 
 def fuse(scored: Mapping[Place, float], near: NearMembers | None) -> dict[Place, float]:
-    """Return the scores by words and embeddings as one, each relative to its best node.
+    """Return the weighted sum of the scores by words and by embeddings.
 
-    Without embeddings, these are the scores by words.
+    Each kind is first divided by its best score. Without embeddings, the scores by words are
+    returned unchanged.
     """
     if near is None or not near.scores:
         return dict(scored)
@@ -259,25 +262,25 @@ def fuse(scored: Mapping[Place, float], near: NearMembers | None) -> dict[Place,
     return total
 
 
-def _best_nodes(scores: Mapping[Place, float]) -> tuple[EvidenceNode, ...]:
-    # Of equal nodes, as many with the same name are, each partition's heaviest ones come first.
+def _select_best_nodes(scores: Mapping[Place, float]) -> tuple[EvidenceNode, ...]:
+    # Many nodes with the same name have equal scores. The best-ranked of each partition come first.
     best = sorted(scores.items(), key=lambda pair: (-pair[1], pair[0].rank, pair[0].partition))
     return tuple(EvidenceNode(*place, score) for place, score in best[:MOST_NODES])
 
 
 def vote(evidence: Evidence) -> dict[int, float]:
-    """Return the evidence of each partition, the most first."""
+    """Return the evidence for each partition, by partition id, the most first."""
     nodes = evidence.nodes
     return count_votes([node.partition for node in nodes], [node.score for node in nodes])
 
 
 def count_votes(partition_ids: Sequence[int], scores: Sequence[float]) -> dict[int, float]:
-    """Return the evidence of each partition, from the partitions and scores of the best nodes.
+    """Return the evidence for each partition, the most first.
 
-    A node counts as the square of its score relative to the best one, which comes first. Each
-    further node of a partition counts ``FURTHER`` of what the one before it would. So one node that
-    answers outweighs many that share a word, and of two partitions with such a node, the one with
-    more wins.
+    ``partition_ids`` and ``scores`` describe the best nodes, best first. A node counts by the
+    square of its score relative to the best node. Each further node of a partition has ``FURTHER``
+    times the weight of the previous one. So one node with the answer outweighs many that share a
+    word, and of two partitions with such a node, the one with more matches wins.
     """
     votes: dict[int, float] = defaultdict(float)
     share: dict[int, float] = defaultdict(lambda: 1.0)

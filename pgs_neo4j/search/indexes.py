@@ -1,6 +1,6 @@
-"""The indexes that a graph's searches want: whether those of the database serve, and making them.
+"""Compares the database's indexes with those that searches need, and creates or drops them.
 
-Nothing else creates or drops an index for searches.
+No other module creates or drops an index for searches.
 """
 
 from __future__ import annotations
@@ -31,15 +31,16 @@ from pgs_neo4j.text.commands import EXTEND
 from pgs_neo4j.text.shown import one_line
 
 ANALYZER = "english"
-"""Against the default analyzer, 6 % better on judged questions."""
+"""The analyzer of full-text indexes: 6 % better on judged questions than the default one."""
 FIRST_PAUSE_S = 0.05
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WantedIndex:
-    """An index that a search of a graph would ask; ``name`` is the one pgs gives it.
+    """An index that searches of a graph need.
 
-    The name is a hash, because a label may contain any character.
+    ``name`` is the name that pgs gives it. It ends with a hash, because a label may contain any
+    character.
     """
 
     name: str
@@ -52,16 +53,20 @@ class WantedIndex:
 
 @dataclass(frozen=True, slots=True)
 class IndexStanding:
-    """The indexes that serve as a wanted one, or an obstacle to making it, or neither."""
+    """The existing indexes that can serve as a wanted index, or an obstacle to creating it.
+
+    Both are empty if the index is missing and can be created.
+    """
 
     serving: tuple[SearchIndex, ...] = ()
     obstacle: str = ""
 
 
 def want_text(mapping: GraphMapping) -> tuple[WantedIndex, ...]:
-    """Return a full-text index on each group of labels that have the same texts, so mostly one.
+    """Return one full-text index for each group of labels with the same text properties.
 
-    Raises MappingError if the mapping names no label, or neither text nor title.
+    Most graphs have one group. Raises MappingError if the mapping names no label, or neither text
+    nor title.
     """
     groups: dict[tuple[str, ...], list[str]] = {}
     for label in dict.fromkeys(mapping.labels):
@@ -72,13 +77,13 @@ def want_text(mapping: GraphMapping) -> tuple[WantedIndex, ...]:
             "a full-text index needs a mapping that names labels and properties with text; "
             f"run {EXTEND} --label LABEL --text PROPERTY"
         )
-    return tuple(_want_words(labels, properties) for properties, labels in groups.items())
+    return tuple(_want_text_index(labels, properties) for properties, labels in groups.items())
 
 
-def _want_words(labels: Sequence[str], properties: tuple[str, ...]) -> WantedIndex:
+def _want_text_index(labels: Sequence[str], properties: tuple[str, ...]) -> WantedIndex:
     schema = json.dumps([sorted(labels), sorted(properties)])
     return WantedIndex(
-        name=f"{TEXT_PREFIX}{_digest(schema)}",
+        name=f"{TEXT_PREFIX}{_hash_schema(schema)}",
         kind="text",
         entity="node",
         labels=tuple(labels),
@@ -87,7 +92,7 @@ def _want_words(labels: Sequence[str], properties: tuple[str, ...]) -> WantedInd
 
 
 def want_vectors(mapping: GraphMapping, dimensions: int) -> tuple[WantedIndex, ...]:
-    """Return a vector index for each label of a graph.
+    """Return one vector index for each mapped label.
 
     Raises MappingError if the mapping names no label or no embedding.
     """
@@ -99,7 +104,7 @@ def want_vectors(mapping: GraphMapping, dimensions: int) -> tuple[WantedIndex, .
         )
     return tuple(
         WantedIndex(
-            name=VECTOR_PREFIX + _digest(f"{label}\0{embedding}"),
+            name=VECTOR_PREFIX + _hash_schema(f"{label}\0{embedding}"),
             kind="vector",
             entity="node",
             labels=(label,),
@@ -115,8 +120,9 @@ def want_facts(
 ) -> tuple[WantedIndex, ...]:
     """Return a vector index for each type of relationship that holds embeddings.
 
-    ``sizes`` counts relationships by type and length of their vector. The most frequent length
-    counts. Raises MappingError if the mapping names no embedding, or no relationship has one.
+    ``sizes`` counts relationships by type and by the length of their vectors. Only types with the
+    most frequent length get an index. Raises MappingError if the mapping names no embedding of
+    relationships, or if no relationship has one.
     """
     embedding = mapping.relationship_embedding
     if not embedding:
@@ -135,7 +141,7 @@ def want_facts(
     dimensions = max(totals, key=lambda size: (totals[size], size))
     return tuple(
         WantedIndex(
-            name=FACT_PREFIX + _digest(f"{name}\0{embedding}"),
+            name=FACT_PREFIX + _hash_schema(f"{name}\0{embedding}"),
             kind="vector",
             entity="relationship",
             labels=(name,),
@@ -148,7 +154,7 @@ def want_facts(
 
 
 def compare(wanted: WantedIndex, indexes: Sequence[SearchIndex]) -> IndexStanding:
-    """Return how the indexes of a database serve as a wanted one."""
+    """Return which of the database's indexes can serve as ``wanted``, or what prevents it."""
     alike = [
         index for index in indexes if (index.kind, index.entity) == (wanted.kind, wanted.entity)
     ]
@@ -161,16 +167,16 @@ def compare(wanted: WantedIndex, indexes: Sequence[SearchIndex]) -> IndexStandin
 
 
 def describe(index: SearchIndex | WantedIndex) -> str:
-    """Return an index in words, in one line."""
+    """Return one line that describes an index by its kind, name, labels, and properties."""
     kind = "full-text" if index.kind == "text" else "vector"
     return (
-        f"the {kind} index {one_line(index.name)} on {_listed(index.labels)} "
-        f"({_listed(index.properties)})"
+        f"the {kind} index {one_line(index.name)} on {_join_names(index.labels)} "
+        f"({_join_names(index.properties)})"
     )
 
 
 def _compare_text(wanted: WantedIndex, indexes: Sequence[SearchIndex]) -> IndexStanding:
-    """Find an index for each label that holds all of its texts."""
+    """Find an index for each label that covers all of the label's text properties."""
     needed = set(wanted.properties)
     serving: dict[str, SearchIndex] = {}
     for label in wanted.labels:
@@ -196,7 +202,7 @@ def _find_failed(wanted: WantedIndex, indexes: Sequence[SearchIndex]) -> IndexSt
 
 
 def _compare_vector(wanted: WantedIndex, indexes: Sequence[SearchIndex]) -> IndexStanding:
-    # A server has at most one vector index on a label and property.
+    # Neo4j allows only one vector index for a label and property, so the first match decides.
     for index in indexes:
         if wanted.labels[0] not in index.labels or index.property != wanted.properties[0]:
             continue
@@ -208,35 +214,35 @@ def _compare_vector(wanted: WantedIndex, indexes: Sequence[SearchIndex]) -> Inde
         return IndexStanding(
             obstacle=f"{describe(index)} compares vectors of {size} by "
             f"{(index.similarity or 'an unknown function').lower()}, and searches need "
-            f"{wanted.dimensions} dimensions and cosine; {_way(index)}"
+            f"{wanted.dimensions} dimensions and cosine; {_describe_remedy(index)}"
         )
     return IndexStanding()
 
 
 def describe_failure(index: SearchIndex) -> str:
-    """Return that an index failed, why, and what to do."""
+    """Return a message that names a failed index, the reason, and the remedy."""
     reason = one_line(index.failure, 200)
-    return f"{describe(index)} failed{f' ({reason})' if reason else ''}; {_way(index)}"
+    return f"{describe(index)} failed{f' ({reason})' if reason else ''}; {_describe_remedy(index)}"
 
 
-def _way(index: SearchIndex) -> str:
+def _describe_remedy(index: SearchIndex) -> str:
     drop = "'pgs index drop' drops it" if index.own else "drop it"
     return f"{drop}, then run 'pgs index create' again"
 
 
-def _listed(names: Sequence[str]) -> str:
+def _join_names(names: Sequence[str]) -> str:
     return ", ".join(map(one_line, names))
 
 
-def _digest(schema: str) -> str:
+def _hash_schema(schema: str) -> str:
     return blake2b(schema.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
 class IndexOutcome:
-    """Indexes as they stand after a request: those it made, and those that were there.
+    """The indexes that a request created, and the existing ones that serve as well.
 
-    ``notes`` say which of them are not filled yet.
+    ``notes`` name those that are not filled yet.
     """
 
     created: tuple[SearchIndex, ...] = ()
@@ -247,10 +253,10 @@ class IndexOutcome:
 async def make_indexes(
     db: Database, wanted: Sequence[WantedIndex], wait_s: float | None = None
 ) -> IndexOutcome:
-    """Create the wanted indexes that no other serves as, and wait until all are filled.
+    """Create the wanted indexes for which no existing one serves, and wait until all are filled.
 
-    Waits at most ``wait_s`` seconds, by default the query timeout. Raises UsageError, before
-    anything is created, if another index stands in the way; QueryError if one fails.
+    Waits at most ``wait_s`` seconds, by default the query timeout. Raises UsageError before
+    anything is created if another index is in the way, and QueryError if an index fails.
     """
     indexes = await list_search_indexes(db)
     standings = [compare(one, indexes) for one in wanted]
@@ -258,10 +264,12 @@ async def make_indexes(
         raise UsageError(obstacles[0])
     missing = [one for one, has in zip(wanted, standings, strict=True) if not has.serving]
     for one in missing:
-        await _create(db, one)
+        await _create_index(db, one)
     there = list(dict.fromkeys(index.name for has in standings for index in has.serving))
     created = [one.name for one in missing]
-    by_name, notes = await _wait(db, {*there, *created}, db.timeout_s if wait_s is None else wait_s)
+    by_name, notes = await _wait_until_filled(
+        db, {*there, *created}, db.timeout_s if wait_s is None else wait_s
+    )
     return IndexOutcome(
         tuple(by_name[name] for name in created if name in by_name),
         tuple(by_name[name] for name in there if name in by_name),
@@ -270,7 +278,10 @@ async def make_indexes(
 
 
 async def read_fact_sizes(db: Database, mapping: GraphMapping) -> dict[tuple[str, int], int]:
-    """Count the relationships that hold a vector, by type and length. All of them are read."""
+    """Return the number of relationships with a vector, by their type and the vector's length.
+
+    The statement reads all relationships of the mapped types.
+    """
     if not mapping.relationship_embedding:
         return {}
     rows = await db.read(
@@ -282,7 +293,7 @@ async def read_fact_sizes(db: Database, mapping: GraphMapping) -> dict[tuple[str
 
 
 async def drop_indexes(db: Database) -> list[str]:
-    """Drop the indexes that pgs created; returns their names."""
+    """Drop all search indexes that pgs created, and return their names."""
     names = [index.name for index in await list_search_indexes(db) if index.own]
     for name in names:
         await db.write(queries.get("search/drop_search_indexes"), name=name)
@@ -290,18 +301,22 @@ async def drop_indexes(db: Database) -> list[str]:
 
 
 async def drop_outgrown(db: Database, wanted: Sequence[WantedIndex]) -> None:
-    """Drop the indexes that pgs created in place of wanted ones, for vectors of another length."""
+    """Drop pgs's own indexes with the name of a wanted one but vectors of another length."""
     lengths = {one.name: one.dimensions for one in wanted}
     for index in await list_search_indexes(db):
         if index.own and lengths.get(index.name, index.dimensions) != index.dimensions:
             await db.write(queries.get("search/drop_search_indexes"), name=index.name)
 
 
-async def _create(db: Database, wanted: WantedIndex) -> None:
-    """Create an index, and look whether it is there: a taken name or schema is no error."""
+async def _create_index(db: Database, wanted: WantedIndex) -> None:
+    """Create an index, and check that it exists afterwards.
+
+    The check is needed because the database reports no error if the name or schema is taken.
+    Raises QueryError or UsageError.
+    """
     refusal: QueryError | None = None
     try:
-        await _write(db, wanted)
+        await _write_index(db, wanted)
     except QueryError as error:
         refusal = error
     indexes = await list_search_indexes(db)
@@ -311,10 +326,10 @@ async def _create(db: Database, wanted: WantedIndex) -> None:
     standing = compare(wanted, indexes)
     if wanted.name in {index.name for index in standing.serving}:
         return
-    raise refusal or UsageError(_explain(wanted, standing))
+    raise refusal or UsageError(_explain_refusal(wanted, standing))
 
 
-def _explain(wanted: WantedIndex, standing: IndexStanding) -> str:
+def _explain_refusal(wanted: WantedIndex, standing: IndexStanding) -> str:
     if standing.obstacle:
         return standing.obstacle
     if standing.serving:
@@ -325,7 +340,7 @@ def _explain(wanted: WantedIndex, standing: IndexStanding) -> str:
     )
 
 
-async def _write(db: Database, wanted: WantedIndex) -> None:
+async def _write_index(db: Database, wanted: WantedIndex) -> None:
     vector = {"vector.dimensions": wanted.dimensions, "vector.similarity_function": "cosine"}
     words = {"fulltext.analyzer": ANALYZER, "fulltext.eventually_consistent": False}
     if wanted.kind == "text":
@@ -342,10 +357,10 @@ async def _write(db: Database, wanted: WantedIndex) -> None:
         await db.write(filled, name=wanted.name, options={"indexConfig": vector})
 
 
-async def _wait(
+async def _wait_until_filled(
     db: Database, names: Collection[str], wait_s: float
 ) -> tuple[dict[str, SearchIndex], tuple[str, ...]]:
-    """Return the indexes once they are online, or as they are when the time is over."""
+    """Wait until the indexes are online or the time is up; return them with notes on the others."""
     until = monotonic() + wait_s
     for pause in poll_pauses(FIRST_PAUSE_S):
         by_name = {one.name: one for one in await list_search_indexes(db) if one.name in names}

@@ -1,4 +1,7 @@
-"""The indexes of a database, as of a moment ago: listing them takes longer than asking one."""
+"""Caches the list of a database's indexes, and selects those that cover a mapping.
+
+Listing the indexes takes longer than querying one.
+"""
 
 from __future__ import annotations
 
@@ -11,18 +14,18 @@ from pgs_neo4j.database.search_indexes import SearchIndex, list_search_indexes
 from pgs_neo4j.model import GraphMapping
 
 FRESH_S = 30.0
-"""Seconds for which a list is used. A search reports an index that was dropped in this time."""
+"""Seconds for which a list is reused. If an index is dropped in this time, a search reports it."""
 
 
 @dataclass(slots=True)
 class KnownIndexes:
-    """Lists the indexes of one database, and remembers them for some seconds."""
+    """Lists the indexes of one database, and reuses the list for ``FRESH_S`` seconds."""
 
     _indexes: tuple[SearchIndex, ...] = ()
     _until: float = 0.0
 
     async def get(self, db: Database) -> tuple[SearchIndex, ...]:
-        """Return the indexes that can be asked. Raises DatabaseError."""
+        """Return the search indexes that are online. Raises DatabaseError."""
         if monotonic() >= self._until:
             listed = await list_search_indexes(db)
             self._indexes = tuple(index for index in listed if index.state == "ONLINE")
@@ -33,10 +36,11 @@ class KnownIndexes:
 def covering_text_indexes(
     indexes: Sequence[SearchIndex], mapping: GraphMapping
 ) -> tuple[SearchIndex, ...]:
-    """Return the indexes that together hold texts or titles of every mapped label, or none at all.
+    """Return the full-text indexes that together cover every mapped label, or an empty tuple.
 
-    Searching only a part of the view would give a wrong answer. For each label, the index with the
-    most of its texts is taken. A label without texts needs none.
+    Searching only a part of the view would give a wrong answer. Of several indexes on a label, the
+    one with the most of its text and title properties is chosen. A label without such properties
+    needs no index.
     """
     chosen: dict[str, SearchIndex] = {}
     for label in mapping.labels:
@@ -60,7 +64,10 @@ def covering_text_indexes(
 def covering_fact_indexes(
     indexes: Sequence[SearchIndex], mapping: GraphMapping, dimensions: int
 ) -> tuple[SearchIndex, ...]:
-    """Return one cosine index of the facts' vectors per mapped type, or none at all."""
+    """Return a cosine index of facts for every mapped type, or an empty tuple if a type has none.
+
+    An index serves only if it compares vectors of the given ``dimensions``.
+    """
     by_type = {
         index.label: index
         for index in indexes
@@ -74,9 +81,9 @@ def covering_fact_indexes(
 
 
 async def covering_indexes(db: Database, mapping: GraphMapping, dimensions: int) -> list[str]:
-    """Return one index per mapped label, or none at all.
+    """Return the names of a vector index for every mapped label, or an empty list.
 
-    Searching only a part of the view would give a wrong answer.
+    Searching only a part of the view would give a wrong answer. Raises DatabaseError.
     """
     covering = covering_vector_indexes(await list_search_indexes(db), mapping, dimensions)
     return [index.name for index in covering]
@@ -85,7 +92,10 @@ async def covering_indexes(db: Database, mapping: GraphMapping, dimensions: int)
 def covering_vector_indexes(
     indexes: Sequence[SearchIndex], mapping: GraphMapping, dimensions: int
 ) -> tuple[SearchIndex, ...]:
-    """Return one cosine index of the embeddings' length per mapped label, or none at all."""
+    """Return a cosine index for every mapped label, or an empty tuple if a label has none.
+
+    An index serves only if it compares vectors of the given ``dimensions``.
+    """
     by_label = {
         index.label: index
         for index in indexes

@@ -1,11 +1,11 @@
-"""Searches all nodes of a generation for many terms at once, whether they were read or not.
+"""Searches all nodes of a generation for many terms at once, also nodes that no sweep has read.
 
-The text index of the generation finds every node that may match, however large the graph is, and
-this module verifies them by whole words. So a search without a hit proves that the words are
-nowhere, unless more nodes might match than are verified.
+The text index of the generation finds every node that may match, however large the graph is. Then
+this module verifies these nodes by whole words. So a search without a hit proves that the words are
+nowhere, unless there were too many candidates to verify.
 
-If the index is missing, or a word is too long for it, the members are scanned. The names of labels
-and relationship types are words of their nodes.
+If the index is missing, or a word is too long for it, the members are scanned. The names of a
+node's labels and relationship types count as its words.
 """
 
 from __future__ import annotations
@@ -46,8 +46,8 @@ async def look_up(
 ) -> dict[SearchTerms, SearchResult]:
     """Run each of ``searches``, and return its result.
 
-    ``searched`` is 0 for a search that no text could satisfy: no term has a word, or there are
-    fewer terms than needed. It is also 0 if no node has text. Raises DatabaseError.
+    A result's ``searched`` is 0 if no text could satisfy the search, because its terms have no word
+    or are fewer than needed. It is also 0 if no node has text. Raises DatabaseError.
     """
     asked = list(dict.fromkeys(searches))
     searchable = (order.properties or order.mapping.has_text) and order.texts
@@ -72,9 +72,9 @@ async def _search_texts(
 async def _search_index(
     db: Database, order: LookupOrder, searches: Sequence[SearchTerms]
 ) -> dict[SearchTerms, SearchResult]:
-    """Search the text index of the generation; empty without one.
+    """Return results from the generation's text index, empty without an index.
 
-    Searches that it cannot answer are left out.
+    Searches that the index cannot answer are left out.
     """
     sought = answerable(searches)
     index = await read_index(db, order.generation, len(order.partitions), index_terms(sought))
@@ -97,13 +97,13 @@ async def _search_index(
 
 
 def answerable(searches: Iterable[SearchTerms]) -> Sought:
-    """Return the searches that the index can answer."""
+    """Return the searches that the text index can answer, with their terms."""
     terms = {search: sought_terms(search) for search in searches}
     return {search: sought for search, sought in terms.items() if sought is not None}
 
 
 def index_terms(sought: Sought) -> set[int]:
-    """Return all terms of the index that some searches need."""
+    """Return the terms of the text index that the searches need, as hashes."""
     return {term for terms in sought.values() for one in terms for term in one.index_terms}
 
 
@@ -126,23 +126,25 @@ def find_places(
     order: Mapping[int, int],
     most: int,
 ) -> tuple[list[Place], int]:
-    """Return the first ``most`` places whose text may match a search, and the number of all.
+    """Return the first ``most`` places whose text may match a search, and the count of all.
 
-    They are sorted by the place of their partition in ``order``, then by rank.
+    ``order`` maps partition ids to their position. Places are sorted by it, then by rank.
     """
     holders = [_holders_of_term(index, term) for term in terms]
     texts, counts = np.unique(np.concatenate(holders), return_counts=True)
     chosen = texts[counts >= search.needed]
-    # A common word is in most texts of a graph, so only the first places become objects.
-    turn = _turns(order, index.partition_ids[chosen])
+    # A common word is in most texts of a graph, so Place objects are made only for the first ones.
+    turn = _positions_of(order, index.partition_ids[chosen])
     chosen, turn = chosen[turn >= 0], turn[turn >= 0]
     first = chosen[np.lexsort((index.ranks[chosen], turn))[:most]]
     columns = (index.partition_ids[first].tolist(), index.ranks[first].tolist())
     return [Place(*place) for place in zip(*columns, strict=True)], len(chosen)
 
 
-def _turns(order: Mapping[int, int], partition_ids: NDArray[np.integer]) -> NDArray[np.int64]:
-    """Return the place in ``order`` of partitions ``(t,)``, -1 for others."""
+def _positions_of(
+    order: Mapping[int, int], partition_ids: NDArray[np.integer]
+) -> NDArray[np.int64]:
+    """Return the position of each of ``partition_ids`` ``(t,)`` in ``order``, -1 if it has none."""
     turns = np.full(max(max(order, default=0), int(partition_ids.max(initial=0))) + 1, -1)
     turns[list(order)] = list(order.values())
     placed: NDArray[np.int64] = turns[partition_ids]
@@ -150,7 +152,7 @@ def _turns(order: Mapping[int, int], partition_ids: NDArray[np.integer]) -> NDAr
 
 
 def _holders_of_term(index: TextIndex, term: SoughtTerm) -> NDArray[np.int64]:
-    """Return the texts that hold all words of one form, ascending, ``(t,)``."""
+    """Return the ascending numbers ``(t,)`` of the texts with all words of any form of a term."""
     return reduce(np.union1d, (_holders_of_words(index, form) for form in term.forms))
 
 
@@ -162,9 +164,9 @@ def _holders_of_words(index: TextIndex, words: Sequence[Word]) -> NDArray[np.int
 async def _verify_places(
     db: Database, order: LookupOrder, found: Mapping[SearchTerms, Sequence[Place]]
 ) -> tuple[dict[SearchTerms, list[Hit]], dict[SearchTerms, int]]:
-    """Return the places that hold whole words of the terms, and how many were verified.
+    """Return the hits of each search by whole words, and how many places were verified for it.
 
-    Only a search without a hit has more than ``CANDIDATES`` verified.
+    More than ``CANDIDATES`` places are verified only while a search has no hit.
     """
     hits: dict[SearchTerms, list[Hit]] = {search: [] for search in found}
     verified = dict.fromkeys(found, 0)
@@ -176,17 +178,17 @@ async def _verify_places(
                 verified[search] += len(due)
                 for place in due:
                     seekers[place].append(search)
-        await _verify(db, order, seekers, hits)
-    return {search: _in_order(hits[search], found[search]) for search in found}, verified
+        await _verify_texts(db, order, seekers, hits)
+    return {search: _sort_hits(hits[search], found[search]) for search in found}, verified
 
 
-async def _verify(
+async def _verify_texts(
     db: Database,
     order: LookupOrder,
     seekers: Mapping[Place, Sequence[SearchTerms]],
     hits: Mapping[SearchTerms, list[Hit]],
 ) -> None:
-    """Add the places that match to the ``hits`` of their searches; few texts at a time."""
+    """Add matching places to the ``hits`` of their searches, reading ``TEXTS`` texts at a time."""
     wanted = sorted(seekers)
     for first in range(0, len(wanted), TEXTS):
         chosen = wanted[first : first + TEXTS]
@@ -201,10 +203,10 @@ async def _verify(
 async def _search_names(
     db: Database, order: LookupOrder, results: Mapping[SearchTerms, SearchResult]
 ) -> dict[SearchTerms, SearchResult]:
-    """Return the results that the names of labels and relationship types change.
+    """Return new results for searches that names of labels and relationship types affect.
 
-    Only searches that no text satisfies are looked at. If some of their terms are in names, a node
-    counts that has these names and the other terms in its text.
+    Only searches without a hit in a text are examined. If names hold some of a search's terms, a
+    node with these names matches if its text holds the other terms.
     """
     silent = [search for search, found in results.items() if found.searched and not found.hits]
     if not silent:
@@ -222,14 +224,15 @@ async def _search_names(
         else:
             within = texts[one.rest]
             nodes, complete = [hit.element_id for hit in within.hits][:MOST], within.complete
-        hits = await _verify_named(db, order, one.search, nodes)
+        hits = await _verify_named_nodes(db, order, one.search, nodes)
         changed[one.search] = replace(
             found,
             hits=tuple(hits),
             method=f"{found.method}; {NAMES}" if hits else found.method,
             complete=found.complete and complete and (bool(hits) or len(nodes) < MOST),
         )
-    # A name that only derives from a word does not hold it, and proves no absence.
+    # A derived word ("actors" for ACTED_IN) is not in the name itself. Nodes with the name may
+    # still answer, so the search is incomplete and its lack of hits proves nothing.
     for one in derived:
         found = changed.get(one.search, results[one.search])
         rest = texts[one.rest] if one.rest is not None else None
@@ -239,10 +242,10 @@ async def _search_names(
     return changed
 
 
-async def _verify_named(
+async def _verify_named_nodes(
     db: Database, order: LookupOrder, search: SearchTerms, nodes: list[str]
 ) -> list[Hit]:
-    """Return the nodes whose text and names together satisfy a search."""
+    """Return the nodes whose text and names together satisfy a search, in search order."""
     if not nodes:
         return []
     names = await read_node_names(db, order.mapping, nodes)
@@ -256,6 +259,6 @@ async def _verify_named(
     return sorted(hits, key=lambda hit: (place[hit.partition], hit.rank))
 
 
-def _in_order(hits: Sequence[Hit], places: Sequence[Place]) -> list[Hit]:
+def _sort_hits(hits: Sequence[Hit], places: Sequence[Place]) -> list[Hit]:
     by_place = {Place(hit.partition, hit.rank): hit for hit in hits}
     return [by_place[place] for place in places if place in by_place]

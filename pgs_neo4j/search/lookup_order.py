@@ -11,7 +11,7 @@ from pgs_neo4j.search.nodes import PlacedNode
 from pgs_neo4j.text import node_text
 from pgs_neo4j.text.matching import Hit, Page
 
-# The most that one scan reads: about 200 MB of text, seconds of a server's time.
+# One scan reads at most this much: about 200 MB of text, which takes the server seconds.
 MAX_NODES = 1_000_000
 MAX_TOKENS = 50_000_000
 CANDIDATES = 200  # nodes to verify for each search at a time
@@ -20,10 +20,10 @@ TEXTS = 200  # nodes whose texts are read at once
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LookupOrder:
-    """The generation to search: all its ``partitions``.
+    """The generation to search, with all its ``partitions``.
 
-    Those whose ids are in ``first`` come before the others. ``outdated``: texts may have changed
-    since they were indexed, so an index proves no absence.
+    Partitions whose ids are in ``first`` are searched before the others. ``outdated`` means that
+    texts may have changed since they were indexed, so the index cannot prove that words are absent.
     """
 
     mapping: GraphMapping
@@ -43,12 +43,12 @@ class LookupOrder:
 
     @property
     def properties(self) -> list[dict[str, Any]]:
-        """The properties to search: those that a prompt shows of a node."""
+        """The properties to search, the same ones that a prompt shows of a node."""
         return self.mapping.searched_properties
 
     @property
     def texts(self) -> int:
-        """How many nodes have text."""
+        """The number of nodes with text."""
         return sum(partition.texts for partition in self.partitions)
 
     def count_texts(self, searched: int) -> int:
@@ -80,14 +80,14 @@ class LookupOrder:
 
 
 def make_page(placed: PlacedNode, names: Iterable[str] = ()) -> Page:
-    """Return the text of a node to search; ``names`` are of its labels and relationships."""
+    """Return a node's text as a page to search, with the ``names`` of labels and relationships."""
     row = placed.row
     text = node_text.searched_text((row["title"], *row["text"]))
     return Page.of("\n\n".join((text, *names)))
 
 
 def make_hit(placed: PlacedNode) -> Hit:
-    """Return a matching node."""
+    """Return the hit for a node that matches."""
     node = placed.node
     return Hit(
         partition=placed.place.partition,

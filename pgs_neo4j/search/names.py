@@ -1,8 +1,8 @@
-"""Searches the names of labels and relationship types, which are words of their nodes.
+"""Searches the names of labels and relationship types, which count as words of their nodes.
 
 Prompts show these names, so a graph of people who ``REVIEWED`` films answers "who are the
 reviewers?" even if no text holds the word. A lookup verifies such words, and a question scores
-nodes by them. A word counts by its rarity, as in a text: one that names every node says nothing.
+nodes by them. A word counts by its rarity, as in a text: a name that every node has says nothing.
 """
 
 from __future__ import annotations
@@ -28,33 +28,33 @@ from pgs_neo4j.text.words import words
 MOST = 100  # nodes to verify for a search
 NAMES = "names of labels and relationship types"
 SHORT = 3
-"""Letters that short words derived from each other have in common. With fewer, "user" and "us"
-would meet."""
-# Without "ies", "ied", and "ly", which leave three letters of "movies", "cities", and "early".
+"""Letters that two short words must share to count as related. With fewer, "user" would match
+"us"."""
+# "ies", "ied", and "ly" are left out because "movies", "cities", and "early" would lose too much.
 _ENDINGS = (
     *("ations", "ation", "ings", "ions", "ing", "ion", "ors", "ers", "ed", "es", "or", "er", "s"),
 )
 _VOWELS = frozenset("aeiouy")
 NAME_SHARE = 0.3
-"""Weight of a word in a name, beside 1 in a text. As that of a title, which is a short field too
-(:data:`pgs_neo4j.text.terms.rescoring.TITLE_SHARE`)."""
+"""Weight of a word in a name, if a word in a text has 1. It is the weight of a word in a title,
+which is also a short field (:data:`pgs_neo4j.text.terms.rescoring.TITLE_SHARE`)."""
 MOST_MEMBERS = 100_000
-"""Nodes of a graph whose relationships are looked at beside its texts: a fraction of a second. In a
-larger graph, names count only where no text does."""
+"""Size of a graph up to which names are searched besides texts, in a fraction of a second. In a
+larger graph, names count only if no text matches."""
 BESIDE_S, ALONE_S = 1.0, 4.0
-"""Seconds for names beside texts, so that they cost no search its texts, and without any. Then
-names do not count."""
+"""Seconds to search names if texts match, and if none does. After them, names do not count, so that
+no search loses its texts."""
 EACH = 20
-"""Nodes with the same names that a partition adds. Each counts less than the one before it."""
+"""Nodes per partition that can gain by the same names. Each counts less than the previous one."""
 ONLY_NAMES = f"no text matches; nodes are found by the {NAMES}"
 T = TypeVar("T", bound=Hashable)
 
 
 @dataclass(frozen=True, slots=True)
 class NamedSearch:
-    """A search some of whose terms are in names.
+    """A search with terms that occur in names, and the labels and types with these names.
 
-    ``rest`` are the terms that must then be in the text of such a node, None if there need be none.
+    ``rest`` is the search for the other terms in the node's text, None if the names suffice.
     """
 
     search: SearchTerms
@@ -65,7 +65,7 @@ class NamedSearch:
 
 @dataclass(frozen=True, slots=True)
 class Names:
-    """The labels and relationship types of a view, as texts in which words are searched."""
+    """The labels and relationship types of a view, each with its name as a searchable page."""
 
     labels: Mapping[str, Page] = field(default_factory=dict)
     types: Mapping[str, Page] = field(default_factory=dict)
@@ -73,15 +73,15 @@ class Names:
 
 @dataclass(frozen=True, slots=True)
 class NamedNodes(Generic[T]):
-    """What nodes gain by their names, by node, and the words of the question that names hold."""
+    """The score that each node gains by its names, and the question's words that names hold."""
 
     gains: Mapping[T, float] = field(default_factory=dict)
     words: frozenset[str] = frozenset()
 
     def add_to(self, scores: Mapping[T, float]) -> dict[T, float]:
-        """Return scores by texts with the gains, best first; of equal ones, as in ``scores``.
+        """Return ``scores`` plus the gains, best first; equal nodes keep the order of ``scores``.
 
-        Whatever the scale of the scores, no gain is more than ``NAME_SHARE`` of the best one.
+        All gains are scaled down if the largest exceeds ``NAME_SHARE`` of the best score.
         """
         added = dict(scores)
         most = max(self.gains.values(), default=0.0)
@@ -101,14 +101,14 @@ class AskedNames:
 
     @property
     def parameters(self) -> dict[str, list[str]]:
-        """The labels and types to look for."""
+        """The labels and types to search for, as parameters of a statement."""
         return {
             "labels": sorted(frozenset[str]().union(*self.labels.values())),
             "types": sorted(frozenset[str]().union(*self.types.values())),
         }
 
     def words_of(self, names: Iterable[str]) -> frozenset[str]:
-        """Return the words that some names hold."""
+        """Return the question's words that at least one of ``names`` holds."""
         held = frozenset(names)
         return frozenset(
             word for word in self.labels if held & self.labels[word] or held & self.types[word]
@@ -116,7 +116,7 @@ class AskedNames:
 
 
 async def read_names(db: Database, mapping: GraphMapping) -> Names:
-    """Return all labels and the relationship types that a mapping chooses.
+    """Return all labels, and the relationship types that the mapping selects.
 
     Raises DatabaseError.
     """
@@ -131,18 +131,18 @@ def match_names(
 ) -> list[NamedSearch]:
     """Return the searches that names could satisfy, alone or with a text.
 
-    With ``derived``, short words derived from those of a name count as well: "actors" for
-    ``ACTED_IN``. They lead to nodes, but prove nothing: no text need hold them.
+    ``derived`` also counts related short words, such as "actors" for ``ACTED_IN``. They lead to
+    nodes but prove nothing, because no text has to hold them.
     """
-    found = (_match(search, names, derived=derived) for search in searches)
+    found = (_match_search(search, names, derived=derived) for search in searches)
     return [one for one in found if one is not None]
 
 
-def _match(search: SearchTerms, names: Names, *, derived: bool) -> NamedSearch | None:
+def _match_search(search: SearchTerms, names: Names, *, derived: bool) -> NamedSearch | None:
     terms, labels, types = search.usable, names.labels, names.types
 
     def holds(page: Page, term: str) -> bool:
-        return page.holds(term) or (derived and _derives(page, term))
+        return page.holds(term) or (derived and _has_related_word(page, term))
 
     pages = [*labels.values(), *types.values()]
     named = [term for term in terms if any(holds(page, term) for page in pages)]
@@ -158,8 +158,8 @@ def _match(search: SearchTerms, names: Names, *, derived: bool) -> NamedSearch |
     )
 
 
-def _derives(page: Page, term: str) -> bool:
-    """Return whether a word of a name has the same derivation as a term of a single word."""
+def _has_related_word(page: Page, term: str) -> bool:
+    """Return whether ``term`` is a single word and a word of the name is related to it."""
     asked = words(term)
     if len(asked) != 1:
         return False
@@ -169,11 +169,10 @@ def _derives(page: Page, term: str) -> bool:
 
 @lru_cache(maxsize=4096)
 def derivation(word: str) -> str:
-    """Return what short words that are derived from each other have in common.
+    """Return a form that a short word shares with its relatives; other words return their root.
 
-    "act", "acts", "acted", "actor", and "action" share three letters, which are too few to be a
-    stem in texts, where "cited" and "city" or "rated" and "ration" would meet. Other words return
-    their root.
+    "act", "acts", "acted", "actor", and "action" all return "act". Stems of texts may not be so
+    short, because "cited" would match "city", and "rated" would match "ration".
     """
     if word.isascii() and word.isalpha():
         for suffix in _ENDINGS:
@@ -186,7 +185,7 @@ def derivation(word: str) -> str:
 
 
 async def find_named(db: Database, order: LookupOrder, named: NamedSearch) -> list[str]:
-    """Return the element ids of some nodes with the names, those to be read first in front.
+    """Return the element ids of at most ``MOST`` nodes with the names, in search order.
 
     Raises DatabaseError.
     """
@@ -215,7 +214,7 @@ async def read_node_names(
 async def match_words(
     db: Database, mapping: GraphMapping, words: Sequence[str]
 ) -> AskedNames | None:
-    """Return which words of a question are in names, None if none is. Raises DatabaseError."""
+    """Return the words of a question that names hold, None without any. Raises DatabaseError."""
     searches = {SearchTerms((word,), 1): word for word in words}
     labels: dict[str, frozenset[str]] = defaultdict(frozenset)
     types: dict[str, frozenset[str]] = defaultdict(frozenset)
@@ -233,10 +232,10 @@ async def find_named_members(
     asked: AskedNames | None,
     texts: Mapping[Place, str],
 ) -> NamedNodes[Place]:
-    """Return what members of partitions gain by their names; nothing if no name is ``asked``.
+    """Return the scores that members of partitions gain by their names, empty without ``asked``.
 
-    ``texts`` are the element ids of members that match already; each of them gains, and of the
-    others the first ones of each partition. Raises DatabaseError.
+    ``texts`` maps members that match by text to their element ids. All of them can gain. So can
+    the first ``EACH`` other members of each partition with the same names. Raises DatabaseError.
     """
     if asked is None or _is_too_large(partitions, texts):
         return NamedNodes()
@@ -263,11 +262,11 @@ async def find_named_nodes(
     texts: Sequence[str],
     most: int,
 ) -> NamedNodes[str]:
-    """Return what nodes of a view gain by their names, by element id.
+    """Return the scores that nodes of a view gain by their names, by element id.
 
-    ``texts`` are nodes that match already; each of them gains, and at most ``most`` others of those
-    with the same names. ``partitions`` tell how large the view is, None if it may be large. Raises
-    DatabaseError.
+    ``texts`` are the nodes that match by text. All of them can gain, and at most ``most`` other
+    nodes with the same names. ``partitions`` give the size of the view, None if it may be large.
+    Raises DatabaseError.
     """
     asked = await match_words(db, mapping, words)
     if asked is None or _is_too_large(partitions, texts):
@@ -289,7 +288,7 @@ async def find_named_nodes(
 async def _read_in_time(
     db: Database, mapping: GraphMapping, found: Awaitable[list[Row]], texts: Sequence[str]
 ) -> tuple[list[Row], Mapping[str, list[str]]]:
-    """Return the found nodes, and the names of ``texts``; nothing if it takes too long."""
+    """Return the ``found`` rows and the names of ``texts``, both empty if that takes too long."""
     try:
         async with asyncio.timeout(BESIDE_S if texts else ALONE_S):
             rows, names = await together(found, read_node_names(db, mapping, texts))
@@ -305,14 +304,14 @@ def _is_too_large(partitions: Sequence[Partition] | None, texts: Collection[obje
 
 @dataclass(frozen=True, slots=True)
 class _Weights:
-    """What each word adds to a node, 0 if every node has it."""
+    """The score that each word adds to a node. A word that every node has adds nothing."""
 
     asked: AskedNames
     gains: Mapping[str, float]
 
     @classmethod
     def of(cls, asked: AskedNames, groups: Iterable[tuple[Iterable[str], int]]) -> _Weights:
-        """Weigh words by groups of nodes: their names, and how many nodes these are."""
+        """Weigh words by their rarity; each group has its nodes' names and the count of nodes."""
         holders: Counter[str] = Counter()
         size = 0
         for names, count in groups:
@@ -328,11 +327,11 @@ class _Weights:
         )
 
     def gain(self, names: Iterable[str]) -> float:
-        """Return what a node with some names gains."""
+        """Return the score that a node with the given names gains."""
         return sum(self.gains.get(word, 0.0) for word in self.asked.words_of(names))
 
     def named(self, gains: Mapping[T, float]) -> NamedNodes[T]:
-        """Return the nodes that gain anything."""
+        """Return the nodes whose gain is not 0, and the words that add a gain."""
         return NamedNodes(
             {node: gain for node, gain in gains.items() if gain}, frozenset(self.gains)
         )

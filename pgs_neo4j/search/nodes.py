@@ -23,11 +23,11 @@ from pgs_neo4j.text import node_text
 
 NAMES = ("element_id", "labels", "text", "title", "key")
 COLUMNS = ("partition", "rank", *NAMES)
-"""What the statement ``read_placed`` returns of each node, in order."""
+"""The columns that the statement ``read_placed`` returns for each node, in order."""
 
 
 class Place(NamedTuple):
-    """Where a node is: the id of its partition, and its rank there."""
+    """The position of a node: the id of its partition, and its rank there."""
 
     partition: int
     rank: int
@@ -35,21 +35,21 @@ class Place(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class PlacedNode:
-    """A node with its place, and a row with its properties as they are stored."""
+    """A node's place, and the row with its stored properties."""
 
     place: Place
     row: Row
 
     @property
     def node(self) -> Node:
-        """The node as a sweep reads it."""
+        """The node in the form that a sweep reads."""
         return node_text.node(**{name: self.row[name] for name in ("rank", *NAMES)})
 
 
 async def read_nodes(
     db: Database, mapping: GraphMapping, element_ids: Sequence[str]
 ) -> tuple[Node, ...]:
-    """Return nodes with their texts, in order, without those that are gone."""
+    """Return nodes with their texts, in the order of ``element_ids``, without deleted ones."""
     rows = await db.read(
         queries.get("search/read_nodes"),
         nodes=list(element_ids),
@@ -72,9 +72,10 @@ async def read_placed(
     *,
     most_characters: int | None = None,
 ) -> Mapping[Place, PlacedNode]:
-    """Return the nodes at ``places``, without those that are gone.
+    """Return the nodes at ``places``, without deleted ones.
 
-    ``most_characters`` cuts each text in the database, and leaves out facts. Raises DatabaseError.
+    With ``most_characters``, the database cuts each text to that length, and facts are left out.
+    Raises DatabaseError.
     """
     rows = await db.read(
         queries.get("search/read_placed"),
@@ -90,7 +91,7 @@ async def read_placed(
 
 
 def place_node(row: Row) -> PlacedNode:
-    """Return the node of a row. Raises StoredDataError if its place was changed."""
+    """Return the node of a row. Raises StoredDataError if its stored place is invalid."""
     what = "the place of a node"
     partition, rank = (check_stored(COUNT, row[name], what, FIX) for name in ("partition", "rank"))
     return PlacedNode(Place(partition, rank), row)
@@ -99,7 +100,7 @@ def place_node(row: Row) -> PlacedNode:
 def group_by_partition(
     partitions: Iterable[Partition], places: Iterable[Place]
 ) -> list[dict[str, str | list[int]]]:
-    """Return places as parameters: the uid of each partition, and its ranks in ascending order."""
+    """Return places as parameters of a statement, one per partition: its uid and sorted ranks."""
     ranks: dict[int, set[int]] = defaultdict(set)
     for place in places:
         ranks[place.partition].add(place.rank)
@@ -110,7 +111,7 @@ def group_by_partition(
 async def read_vectors(
     db: Database, nodes: Iterable[str], embedding: str, dimensions: int
 ) -> dict[str, NDArray[np.float64]]:
-    """Return the embeddings ``(d,)`` of some nodes at unit length, by element id.
+    """Return the embeddings ``(d,)`` of nodes at unit length, by element id.
 
     Nodes without an embedding of that length are left out. Raises DatabaseError.
     """

@@ -1,10 +1,10 @@
-"""Recognizes questions about everything there is."""
+"""Recognizes broad questions, and the form that an answer should begin with."""
 
 from __future__ import annotations
 
 import re
 
-# Questions that ask for everything: similarity to one centroid would mislead.
+# Such questions ask for everything, so similarity to single centroids would mislead.
 BROAD = tuple(
     re.compile(pattern, re.IGNORECASE)
     for pattern in (
@@ -22,7 +22,7 @@ BROAD = tuple(
 
 
 def is_broad(question: str) -> bool:
-    """Return whether one of six patterns identifies a comprehensive or open-ended question."""
+    """Return whether a question is comprehensive or open-ended, by one of the patterns."""
     return any(pattern.search(question) for pattern in BROAD)
 
 
@@ -39,9 +39,10 @@ FORMS = (
         "Begin with yes or no.",
     ),
 )
-"""The form of an answer by the question's words (FalkorDB GraphRAG SDK, published kinds)."""
+"""How to begin an answer, by the words of its question. The kinds of question are those of the
+FalkorDB GraphRAG SDK."""
 
 
 def answer_form(question: str) -> str:
-    """Return how the answer to a question begins, empty if its words do not tell."""
+    """Return the instruction for an answer's beginning, empty if no pattern matches."""
     return next((form for pattern, form in FORMS if pattern.search(question)), "")

@@ -1,4 +1,4 @@
-"""Rerankers of a search: each orders its best nodes by a measure of its own."""
+"""The rerankers of a search: each orders the best nodes by a different measure."""
 
 from __future__ import annotations
 
@@ -19,15 +19,16 @@ from pgs_neo4j.search.nodes import read_nodes, read_vectors
 
 ONLY_ANSWERS = "the reranker model asks a model, which only an answer pays for; add --answer"
 MOST_NODES = 100
-"""Nodes that are ordered again, the best ones. The others are left out."""
+"""Best nodes that a reranker orders. The others are left out."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RerankOrder:
-    """The scores of nodes by element id, best first, and the question they are for.
+    """The scores of nodes by element id, best first, and the question that they belong to.
 
-    ``vector`` ``(d,)`` is its embedding. ``model`` compares texts with it, None without one, and
-    ``reserve`` reserves its calls in the budget of a run, None outside of runs.
+    ``vector`` ``(d,)`` is the question's embedding. ``model`` compares texts with the question,
+    None if no model is set. ``reserve`` reserves its calls in the budget of a run, None outside of
+    runs.
     """
 
     db: Database
@@ -40,7 +41,7 @@ class RerankOrder:
 
     @property
     def nodes(self) -> list[str]:
-        """The nodes that are ordered again, best first."""
+        """The element ids of the nodes to order, best first."""
         return [*islice(self.scores, MOST_NODES)]
 
 
@@ -48,7 +49,7 @@ class RerankOrder:
 class Reranked:
     """New scores, best first.
 
-    ``warning`` says why they are the old ones, or what was learned of the model that made them.
+    ``warning`` says why the order was kept, or what the calls revealed about the model.
     """
 
     scores: Mapping[str, float]
@@ -56,7 +57,7 @@ class Reranked:
 
 
 class Reranker(Protocol):
-    """Orders nodes by a measure of its own. Raises DatabaseError and ModelError."""
+    """Orders nodes by one measure. Raises DatabaseError and ModelError."""
 
     async def __call__(self, order: RerankOrder) -> Reranked:
         """Return the nodes in their new order."""
@@ -64,24 +65,24 @@ class Reranker(Protocol):
 
 
 async def keep_order(order: RerankOrder) -> Reranked:
-    """Return the nodes as they are."""
+    """Return the nodes in their present order."""
     return Reranked(order.scores)
 
 
 async def await_answer(order: RerankOrder) -> Reranked:
-    """Return the nodes as they are: a language model orders only those of an answer."""
+    """Return the nodes in their present order, because the model reranks only for an answer."""
     return unchanged(order, ONLY_ANSWERS)
 
 
 def unchanged(order: RerankOrder, reason: str) -> Reranked:
-    """Return the nodes as they are, and why; nothing is said of no nodes."""
+    """Return the nodes in their present order with the reason; without nodes, give no reason."""
     return Reranked(order.scores, f"the order was kept, because {reason}" if order.scores else "")
 
 
 def arranged(order: RerankOrder, nodes: Iterable[str]) -> Reranked:
-    """Return ``nodes`` in this order, which share the scores that they had.
+    """Return ``nodes`` in this order, the first with the highest of their scores, and so on.
 
-    So scores stay in descending order, as every reader of them expects.
+    The scores are only redistributed, because every reader expects them in descending order.
     """
     ordered = [*nodes]
     scores = sorted((order.scores[node] for node in ordered), reverse=True)
@@ -89,13 +90,14 @@ def arranged(order: RerankOrder, nodes: Iterable[str]) -> Reranked:
 
 
 CENTERS = 3
-"""Best nodes that the others are measured from. They stay in front."""
+"""Best nodes from which the distances of the others are measured. They stay in front."""
 
 
 async def rerank_by_distance(order: RerankOrder) -> Reranked:
-    """Return the nodes nearest to the best ones first; of equally near ones, the former order.
+    """Return the nodes by their distance to the best ones, nearest first.
 
-    Nodes more than three relationships away come last. Raises DatabaseError.
+    Equally near nodes keep their order. Nodes more than three relationships away come last. Raises
+    DatabaseError.
     """
     nodes = order.nodes
     if not nodes:
@@ -117,9 +119,10 @@ NO_PASSAGES = "the graph names no passages; set chunk_labels and mention_types i
 
 
 async def rerank_by_mentions(order: RerankOrder) -> Reranked:
-    """Return the nodes with most mentions first; of equal ones, the former order.
+    """Return the nodes by their number of mentions, the most first.
 
-    Passages mention, and are not mentioned. So they come last. Raises DatabaseError.
+    Equal nodes keep their order. Passages come last, because nothing mentions them. Raises
+    DatabaseError.
     """
     mapping, nodes = order.mapping, order.nodes
     if not (mapping.chunk_labels and mapping.mention_types):
@@ -138,10 +141,10 @@ NO_ENDPOINT = "the reranker http has no endpoint; set rerank_base_url (PGS_RERAN
 
 
 async def rerank_by_relevance(order: RerankOrder) -> Reranked:
-    """Return the nodes by the relevance of their titles and texts.
+    """Return the nodes by the relevance of their titles and texts, as the model scores it.
 
-    Those that the model does not score come last, in their order. Raises DatabaseError, ModelError,
-    and what reserving raises.
+    Nodes that the model does not score come last, in their present order. Raises DatabaseError,
+    ModelError, and the errors of ``order.reserve``.
     """
     if order.model is None:
         return unchanged(order, NO_ENDPOINT)
@@ -158,13 +161,14 @@ async def rerank_by_relevance(order: RerankOrder) -> Reranked:
 
 
 LEAST_SHARE = 0.9
-"""Share of nodes with an embedding; with fewer, cosines would order by what is stored."""
+"""Least share of nodes with an embedding. With fewer, the order would mostly show which nodes have
+one."""
 TOO_FEW = "too few of the nodes have an embedding"
 
 
 async def rerank_by_cosine(order: RerankOrder) -> Reranked:
-    """Return the nodes by their cosine to the question; those without an embedding come last."""
-    vectors = await _vectors(order)
+    """Return the nodes by their cosine to the question; nodes without an embedding have 0."""
+    vectors = await _read_embeddings(order)
     if order.vector is None or vectors is None:
         return unchanged(order, TOO_FEW)
     cosines = {
@@ -175,8 +179,8 @@ async def rerank_by_cosine(order: RerankOrder) -> Reranked:
 
 
 async def rerank_by_novelty(order: RerankOrder) -> Reranked:
-    """Return the nodes so that each is unlike those before it (maximal marginal relevance)."""
-    vectors = await _vectors(order)
+    """Return relevant nodes first, each unlike the previous ones (maximal marginal relevance)."""
+    vectors = await _read_embeddings(order)
     if vectors is None:
         return unchanged(order, TOO_FEW)
     nodes = order.nodes
@@ -186,8 +190,8 @@ async def rerank_by_novelty(order: RerankOrder) -> Reranked:
     return arranged(order, (nodes[place] for place in order_diversely(relevance, rows, len(nodes))))
 
 
-async def _vectors(order: RerankOrder) -> Mapping[str, NDArray[np.float64]] | None:
-    """Return the embeddings of the best nodes, None if too few of them have one."""
+async def _read_embeddings(order: RerankOrder) -> Mapping[str, NDArray[np.float64]] | None:
+    """Return the best nodes' embeddings by element id, None if too few nodes have one."""
     nodes, embedding = order.nodes, order.mapping.embedding
     if order.vector is None or not embedding or not nodes:
         return None

@@ -1,12 +1,13 @@
 """Searches the members of a generation by reading their texts in the database.
 
-The scan finds texts with parts of the words, within bounds. Then whole words are verified.
+The scan finds texts with parts of the words, within bounds. Then this module verifies whole words.
 
-Measured on 12,000 nodes of 1.2 KB, warm, 2 cores (ms, median): five searches of 1 to 5 terms take
-70. Of that, walking the members takes 7, reading their texts 18, and lowering them 13. Looking for
-every term takes 30, or 15 if each search begins with its rarest terms. Five searches that each
-match thousands of nodes take 160 to 200, half of it to verify 200 candidates each. A closer look at
-five whose two-letter words are in every second node takes 1,900.
+Measured as medians on 12,000 nodes of 1.2 KB with a warm cache and 2 cores: five searches of 1 to 5
+terms take 70 ms. Of that, walking the members takes 7 ms, reading their texts 18 ms, and converting
+them to lower case 13 ms. Looking for every term takes 30 ms, or 15 ms if each search begins with
+its rarest terms. Five searches that each match thousands of nodes take 160 to 200 ms, and half of
+it verifies 200 candidates each. Five searches for two-letter words that occur in every second node
+take 1,900 ms, because they need a closer scan.
 """
 
 from __future__ import annotations
@@ -32,16 +33,16 @@ from pgs_neo4j.text.matching import (
 from pgs_neo4j.text.normal_form import alike_signs, dropped_signs
 from pgs_neo4j.text.shown import counted
 
-# The most that one statement of a scan reads, so that none runs long or needs much memory.
+# One statement of a scan reads at most this much, so that it ends soon and needs little memory.
 PORTION_NODES = 20_000
 PORTION_TOKENS = 10_000_000
 
 
 @dataclass(slots=True)
 class _Candidates:
-    """Nodes that may match one search, at most ``CANDIDATES``.
+    """The first ``CANDIDATES`` nodes that may match one search.
 
-    ``count`` counts all of them.
+    ``count`` is the number of all such nodes.
     """
 
     nodes: list[str] = field(default_factory=list)
@@ -61,16 +62,16 @@ class _Candidates:
 async def scan(
     db: Database, order: LookupOrder, searches: Sequence[SearchTerms]
 ) -> dict[SearchTerms, SearchResult]:
-    """Run searches by a scan, as far as its bounds allow. Raises DatabaseError."""
+    """Scan for searches as far as the bounds allow; return their results. Raises DatabaseError."""
     results = await _verify(db, order, await _find_by_scan(db, order, searches))
-    # Many nodes hold parts of the words but not the words: look more closely.
-    unsure = [
+    # If many nodes hold parts of the words but few hold whole words, a closer scan finds more.
+    unclear = [
         search
         for search in searches
         if not results[search].complete and results[search].count < CANDIDATES // 2
     ]
-    if unsure:
-        closer = await _verify(db, order, await _find_by_scan(db, order, unsure, closely=True))
+    if unclear:
+        closer = await _verify(db, order, await _find_by_scan(db, order, unclear, closely=True))
         results |= {
             search: seen for search, seen in closer.items() if seen.count >= results[search].count
         }
@@ -84,10 +85,10 @@ async def _find_by_scan(
     *,
     closely: bool = False,
 ) -> dict[SearchTerms, _Candidates]:
-    """Scan the members within bounds; a search with enough candidates is dropped."""
+    """Scan the members within bounds, for each search until it has enough candidates."""
     fitting = order.fitting
     candidates = {search: _Candidates() for search in searches}
-    for portion in _portions(fitting):
+    for portion in _divide_into_portions(fitting):
         sought = [search for search in searches if not candidates[search].full]
         if not sought:
             break
@@ -118,7 +119,7 @@ async def _find_by_scan(
 async def _verify(
     db: Database, order: LookupOrder, candidates: dict[SearchTerms, _Candidates]
 ) -> dict[SearchTerms, SearchResult]:
-    """Keep the candidates that hold whole words of the terms."""
+    """Return the results of searches: the candidates that hold whole words of the terms."""
     seekers: dict[str, list[SearchTerms]] = {}
     for search, pool in candidates.items():
         for node in pool.nodes:
@@ -136,7 +137,7 @@ async def _verify(
         search: SearchResult(
             searched=pool.searched,
             method=pool.method + (f", the first {CANDIDATES} candidates" if pool.full else ""),
-            hits=_in_order(order, hits[search]),
+            hits=_sort_hits(order, hits[search]),
             complete=not pool.full,
             texts=order.count_texts(pool.searched),
         )
@@ -144,14 +145,14 @@ async def _verify(
     }
 
 
-def _in_order(order: LookupOrder, hits: Iterable[Hit]) -> tuple[Hit, ...]:
-    """Return each hit once, by partition in search order, then by rank."""
+def _sort_hits(order: LookupOrder, hits: Iterable[Hit]) -> tuple[Hit, ...]:
+    """Return each hit once, in search order."""
     place = {partition.id: place for place, partition in enumerate(order.sequence)}
     return tuple(sorted(set(hits), key=lambda hit: (place[hit.partition], hit.rank)))
 
 
 async def read_placed_nodes(db: Database, order: LookupOrder, nodes: list[str]) -> list[Row]:
-    """Return nodes with their places in the generation; those without one are left out."""
+    """Return rows of nodes with their places in the generation, without nodes outside of it."""
     return await db.read(
         queries.get("search/read_placed_nodes"),
         generation=order.generation,
@@ -164,9 +165,9 @@ async def read_placed_nodes(db: Database, order: LookupOrder, nodes: list[str]) 
 
 
 def _scan_row(place: int, search: SearchTerms, closely: bool) -> Row:
-    """Return the parameters of the scan.
+    """Return the parameters for one search of the scan.
 
-    A text without any of the ``probes`` cannot match.
+    The database skips a text without any of the ``probes``, because it cannot match.
     """
     terms = search.usable
     return {
@@ -179,7 +180,7 @@ def _scan_row(place: int, search: SearchTerms, closely: bool) -> Row:
     }
 
 
-def _portions(partitions: Sequence[Partition]) -> list[list[Partition]]:
+def _divide_into_portions(partitions: Sequence[Partition]) -> list[list[Partition]]:
     portions: list[list[Partition]] = []
     nodes = tokens = 0
     for partition in partitions:

@@ -1,9 +1,9 @@
-"""Decides which vectors centroids and questions share.
+"""Decides in which vector space questions are compared with partitions.
 
-Four spaces. ``stored``: embeddings in the graph. ``texts``: an embedder reads every node
-(hashing, sentence-transformers). ``digests``: a paid endpoint reads one digest per
-partition, so that the bill grows with partitions and not with nodes. ``none``: no vectors,
-and every partition is a candidate.
+There are four kinds. ``stored`` uses the embeddings in the graph. ``texts`` embeds the text of
+every node (hashing, sentence-transformers). ``digests`` embeds one digest per partition by a paid
+endpoint, so that the cost grows with partitions and not with nodes. ``none`` uses no vectors, so
+every partition is a candidate.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from pgs_neo4j.search.paths.words import find_by_words
 from pgs_neo4j.text.commands import EXTEND
 from pgs_neo4j.text.shown import counted
 
-FEEDBACK_NODES = 20  # nodes whose stored vectors stand in for the question's
+FEEDBACK_NODES = 20  # nodes whose stored vectors replace a vector of the question
 Kind = Literal["none", "stored", "texts", "digests"]
 Embed = Callable[[Embedder, Sequence[str]], Awaitable[NDArray[np.float32]]]
 """Embeds texts into unit rows ``(n, d)``."""
@@ -38,8 +38,8 @@ Embed = Callable[[Embedder, Sequence[str]], Awaitable[NDArray[np.float32]]]
 class Space:
     """The vector space of one graph under the settings in force.
 
-    ``model`` is the embedder that made stored vectors, if that is known. ``embed`` makes the calls
-    of the embedder, which may count.
+    ``model`` is the name of the embedder that made the stored vectors, if it is known. ``embed``
+    calls the embedder, and may count its calls.
     """
 
     kind: Kind
@@ -50,7 +50,7 @@ class Space:
 
     @property
     def signature(self) -> str | None:
-        """Part of the fingerprint: a different space requires a new generation."""
+        """A part of a generation's fingerprint, because another space needs a new generation."""
         if self.kind == "none":
             return None
         if self.kind == "stored":
@@ -59,13 +59,13 @@ class Space:
 
     @property
     def threshold(self) -> float | None:
-        """Relevance threshold that suits the space; None: the configured one."""
+        """The relevance threshold of the space's embedder; None uses the configured threshold."""
         same = self.kind == "texts" or self.made_stored
         return self.embedder.threshold if same and self.embedder else None
 
     @property
     def made_stored(self) -> bool:
-        """Whether its embedder is known to have made the stored vectors."""
+        """Whether this embedder certainly made the stored vectors."""
         embedder = self.embedder
         return embedder is not None and embedder.name == self.model
 
@@ -73,17 +73,17 @@ class Space:
     def lexical(self) -> bool:
         """Whether vectors represent words rather than meaning.
 
-        Common words then make all of them similar.
+        If so, common words make all vectors similar.
         """
         return self.threshold is not None
 
 
 @dataclass(frozen=True, slots=True)
 class QuestionVector:
-    """A question's vector in the graph's space, or None with a reason.
+    """A question's vector in the graph's space, or None with the reason in ``note``.
 
-    With a vector, ``note`` says what was learned of its embedder. ``borrowed``: it is a mean of
-    stored vectors and not an embedding of the question.
+    With a vector, ``note`` says what the call revealed about the embedder, or how the vector was
+    made. ``borrowed`` means that it is a mean of stored vectors, not an embedding of the question.
     """
 
     vector: NDArray[np.float32] | None
@@ -94,7 +94,7 @@ class QuestionVector:
 def choose(name: EmbedderName | None, embedder: Embedder | None, mapping: GraphMapping) -> Space:
     """Return the space for a graph.
 
-    ``embedder`` is the one that ``name`` means, None for ``stored``. Raises MappingError for
+    ``embedder`` is the embedder of that ``name``, None for ``stored``. Raises MappingError for
     ``stored`` if the mapping names no embedding.
     """
     if name == "none":
@@ -121,19 +121,19 @@ async def embed_question(
     dimensions: int | None,
     own: OwnIndex | None = None,
 ) -> QuestionVector:
-    """Return the question as a unit vector (d,) in the graph's space.
+    """Return the question as a unit vector ``(d,)`` in the graph's space.
 
-    Without an embedder of the stored vectors' kind, the question borrows a mean of stored vectors.
-    They are those of the nodes that share its rarest words (pseudo-relevance feedback, Rocchio
-    1971). The text index of ``own`` finds them; without one, all texts are read. Raises ModelError
-    when the embedder fails, and StoppedError or ConfigError where a limit forbids its call.
+    If no embedder fits the stored vectors, the result is a mean of stored vectors, weighted by
+    score, of the nodes that share the question's rarest words (pseudo-relevance feedback, Rocchio
+    1971). The text index of ``own`` finds these nodes. Without it, all texts are read. Raises
+    ModelError if the embedder fails, and StoppedError or ConfigError if a limit forbids its call.
     """
     if space.kind == "none" or dimensions is None:
         return QuestionVector(None, "no embeddings to compare the question with")
     if space.embedder is None:
-        return await _borrowed(db, space, mapping, question, dimensions, own)
+        return await _borrow_vector(db, space, mapping, question, dimensions, own)
     if space.kind == "stored" and space.model and not space.made_stored:
-        borrowed = await _borrowed(db, space, mapping, question, dimensions, own)
+        borrowed = await _borrow_vector(db, space, mapping, question, dimensions, own)
         note = (
             f"{space.model} made the vectors of the graph, and the embedder is "
             f"{space.embedder.name}, so they cannot be compared"
@@ -141,7 +141,7 @@ async def embed_question(
         return replace(borrowed, note=f"{note}; {borrowed.note}")
     vector = (await space.embed(space.embedder, [question]))[0]
     if len(vector) != dimensions:
-        borrowed = await _borrowed(db, space, mapping, question, dimensions, own)
+        borrowed = await _borrow_vector(db, space, mapping, question, dimensions, own)
         note = (
             f"the embedder {space.embedder.name} makes vectors of {len(vector)} dimensions and "
             f"the graph holds vectors of {dimensions}, so they cannot be compared"
@@ -153,7 +153,7 @@ async def embed_question(
     return QuestionVector(unit(vector).astype(np.float32), "; ".join(learned))
 
 
-async def _borrowed(
+async def _borrow_vector(
     db: Database,
     space: Space,
     mapping: GraphMapping,
@@ -163,7 +163,7 @@ async def _borrowed(
 ) -> QuestionVector:
     if space.kind != "stored" or not space.embedding:
         return QuestionVector(None, "there is nothing to compare the question with")
-    best = await _best_matches(db, mapping, question, own)
+    best = await _find_lenders(db, mapping, question, own)
     vectors = await read_vectors(db, best, space.embedding, dimensions)
     kept = sorted(vectors, key=lambda node: (-best[node], node))[:FEEDBACK_NODES]
     if not kept:
@@ -175,9 +175,9 @@ async def _borrowed(
     return QuestionVector(unit(scores @ rows).astype(np.float32), note, borrowed=True)
 
 
-async def _best_matches(
+async def _find_lenders(
     db: Database, mapping: GraphMapping, question: str, own: OwnIndex | None
 ) -> Mapping[str, float]:
-    """Return the nodes that may lend their vectors; some of them may have none."""
+    """Return the scores of nodes that share the question's words; some may have no vector."""
     limit = 4 * FEEDBACK_NODES
     return (await find_by_words(db, own, mapping, question, limit)).scores

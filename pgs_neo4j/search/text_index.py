@@ -1,4 +1,4 @@
-"""Reads the text index of a generation: which nodes hold some terms, and how strongly."""
+"""Reads the text index of a generation: which nodes hold which terms, and how strongly."""
 
 from __future__ import annotations
 
@@ -16,12 +16,15 @@ from pgs_neo4j.database.connection import Database
 from pgs_neo4j.database.portions import Recent
 from pgs_neo4j.text.terms.cells import PostingList, bucket_of, cell_uid, read_cell
 
-REREADS = 3  # of an index whose segments are merged away while it is read
+REREADS = 3  # attempts to read an index again if a merge deletes its segments during the read
 NOTHING = PostingList(np.zeros(0, np.int64), np.zeros(0, np.int64))
 
 
 class SegmentRow(TypedDict):
-    """A row of ``read_segments``; ``partitions`` holds id, first number, and size."""
+    """A row of ``read_segments``.
+
+    ``partitions`` holds the id of each partition, the number of its first text, and its size.
+    """
 
     id: str
     size: int
@@ -33,9 +36,9 @@ class SegmentRow(TypedDict):
 class TextTable:
     """The texts in the segments of a generation, one segment after the other.
 
-    Text ``i`` is the member of rank ``ranks[i]`` of partition ``partition_ids[i]``, which is 0 for
-    a text outside the generation. Both are ``(n,)``; ``size`` texts are inside. Segment ``s``
-    begins at text ``starts[s]``.
+    Text ``i`` is the member of rank ``ranks[i]`` in partition ``partition_ids[i]``, which is 0 for
+    a text outside the generation. Both arrays are ``(n,)``, and ``size`` is the number of texts in
+    the generation. Segment ``s`` begins at text ``starts[s]``.
     """
 
     segments: tuple[SegmentRow, ...]
@@ -46,7 +49,7 @@ class TextTable:
 
     @classmethod
     def of(cls, segments: Sequence[SegmentRow]) -> TextTable:
-        """Place the texts of some segments."""
+        """Return the table of the texts in ``segments``."""
         sizes = [segment["size"] for segment in segments]
         starts = tuple(accumulate(sizes, initial=0))
         partition_ids, ranks = np.zeros(starts[-1], np.int32), np.zeros(starts[-1], np.int32)
@@ -69,10 +72,10 @@ KnownTexts = Recent[TextTable]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TextIndex:
-    """What the text index of a generation holds of some terms.
+    """The entries of a generation's text index for some terms.
 
-    ``postings`` has only texts of the generation, by their number in ``table``, and only terms that
-    any of them holds.
+    ``postings`` maps each term to the texts that hold it, by their number in ``table``. It has only
+    texts of the generation, and only terms that at least one of them holds.
     """
 
     table: TextTable
@@ -80,18 +83,18 @@ class TextIndex:
 
     @classmethod
     def of(cls, table: TextTable, cells: Mapping[str, bytes], terms: Sequence[int]) -> TextIndex:
-        """Read the postings of ``terms`` from ``cells``, which are by uid."""
+        """Read the postings of ``terms`` from ``cells``, which maps cell uids to their data."""
         parts: dict[int, list[PostingList]] = defaultdict(list)
         for segment, start in zip(table.segments, table.starts, strict=True):
             own = table.partition_ids[start : start + segment["size"]]
-            for term, found in _live(_read(segment, cells, terms), own).items():
+            for term, found in _keep_current(_read_postings(segment, cells, terms), own).items():
                 parts[term].append(PostingList(found.texts + start, found.impacts))
-        postings = {term: _joined(found) for term, found in parts.items()}
+        postings = {term: _join_postings(found) for term, found in parts.items()}
         return cls(table, {term: found for term, found in postings.items() if len(found)})
 
     @property
     def partition_ids(self) -> NDArray[np.int32]:
-        """Partition of each text, 0 without one, ``(n,)``."""
+        """Partition of each text, 0 for a text outside the generation, ``(n,)``."""
         return self.table.partition_ids
 
     @property
@@ -116,10 +119,11 @@ async def read_index(
     terms: Collection[int],
     known: KnownTexts | None = None,
 ) -> TextIndex | None:
-    """Return what the text index of a generation holds of ``terms``.
+    """Return the entries of a generation's text index for ``terms``.
 
-    The places of its texts are read once if ``known`` keeps them. None if one of its partitions is
-    not indexed, or if its segments are merged away whenever they are read. Raises DatabaseError.
+    ``known`` caches the places of texts, so that they are read only once. Returns None if a
+    partition is not indexed, or if a merge deletes the segments during each attempt. Raises
+    DatabaseError.
     """
     table = known.find(generation_id) if known else None
     for attempt in range(1 + REREADS):
@@ -128,7 +132,7 @@ async def read_index(
             if attempt:
                 return None
             table = None
-            continue  # a partition may have moved to another segment during the read
+            continue  # A partition may have moved to another segment during the read.
         index = await read_terms(db, table, terms)
         if await _are_in_use(db, table.segments):
             if known:
@@ -139,37 +143,37 @@ async def read_index(
 
 
 async def read_table(db: Database, generation_id: str) -> TextTable:
-    """Return where the texts of a generation's text index stand. Raises DatabaseError."""
+    """Return the table of the texts in a generation's text index. Raises DatabaseError."""
     rows = await db.read(queries.get("search/read_segments"), generation=generation_id)
     return TextTable.of(cast("list[SegmentRow]", rows))
 
 
 async def read_terms(db: Database, table: TextTable, terms: Collection[int]) -> TextIndex:
-    """Return what some segments hold of ``terms``. Raises DatabaseError."""
+    """Return the entries of the table's segments for ``terms``. Raises DatabaseError."""
     distinct = list(dict.fromkeys(terms))
-    uids = {_uid(segment, term) for segment in table.segments for term in distinct}
+    uids = {_cell_uid_of(segment, term) for segment in table.segments for term in distinct}
     cells = await db.read(queries.get("search/read_postings"), uids=sorted(uids))
     data = {row["uid"]: row["data"] for row in cells}
     return TextIndex.of(table, data, distinct)
 
 
 async def _are_in_use(db: Database, segments: Sequence[SegmentRow]) -> bool:
-    """Return whether some segments certainly still have all their cells.
+    """Return whether the segments certainly still have all their cells.
 
-    A segment is deleted, with its cells, only some time after its last partition has left it.
+    A segment and its cells are deleted only some time after its last partition has left it.
     """
     names = [segment["id"] for segment in segments]
     rows = await db.read(queries.get("search/count_segments"), segments=names)
     return bool(rows[0]["in_use"] == len(names))
 
 
-def _read(
+def _read_postings(
     segment: SegmentRow, cells: Mapping[str, bytes], terms: Sequence[int]
 ) -> dict[int, PostingList]:
-    """Return the postings of terms in a segment, each cell read once."""
+    """Return the postings of terms in a segment; each cell is decoded once."""
     by_cell: dict[str, list[int]] = defaultdict(list)
     for term in terms:
-        by_cell[_uid(segment, term)].append(term)
+        by_cell[_cell_uid_of(segment, term)].append(term)
     found: dict[int, PostingList] = {}
     for uid, wanted in by_cell.items():
         if uid in cells:
@@ -177,12 +181,12 @@ def _read(
     return found
 
 
-def _live(
+def _keep_current(
     postings: Mapping[int, PostingList], partition_ids: NDArray[np.int32]
 ) -> Mapping[int, PostingList]:
-    """Return the postings of a segment, without texts of other generations.
+    """Return the postings of a segment without texts of other generations.
 
-    ``partition_ids`` ``(n,)`` are 0 for those texts. Most segments have none of them.
+    ``partition_ids`` ``(n,)`` is 0 for such texts. Most segments have no such text.
     """
     if partition_ids.all():
         return postings
@@ -193,11 +197,11 @@ def _live(
     }
 
 
-def _joined(parts: Sequence[PostingList]) -> PostingList:
-    """Return the postings of a term in all segments."""
+def _join_postings(parts: Sequence[PostingList]) -> PostingList:
+    """Return the postings of a term in all segments as one list."""
     texts = np.concatenate([part.texts for part in parts])
     return PostingList(texts, np.concatenate([part.impacts for part in parts]))
 
 
-def _uid(segment: SegmentRow, term: int) -> str:
+def _cell_uid_of(segment: SegmentRow, term: int) -> str:
     return cell_uid(segment["id"], bucket_of(term, segment["bits"]))

@@ -28,35 +28,35 @@ from pgs_neo4j.text.node_text import stated_text
 from pgs_neo4j.text.shown import one_line
 
 ENTRIES = 10
-"""Best nodes that are walked from."""
+"""Best nodes from which the first hop starts."""
 WIDTH = 30
-"""Nodes that each further hop is walked from, the nearest to the question."""
+"""Nodes from which each further hop starts, the nearest to the question."""
 MOST_ROWS = 100
-"""Relationships read per hop, those with the nearest far ends."""
+"""Relationships read per hop. Those with the far ends nearest to the question are read."""
 INFLUENCE = 0.3
-"""Weight of feedback (triplet search, published default)."""
+"""Weight of feedback (published default of triplet search)."""
 TITLE = 100
 """Characters of a title or name in a relationship."""
 FACT = 500
 """Characters of the fact that a relationship states."""
-# FalkorDB GraphRAG SDK, published defaults.
+# The following values are published defaults of the FalkorDB GraphRAG SDK.
 NEAREST = 15
 LEAST_COSINE = 0.25
 LEAST, MOST = 3, 12
 CANDIDATES = 4
-"""Relationships that an index returns for each one wanted: it knows no view."""
+"""Relationships to ask of an index per wanted one, because it also has some outside the view."""
 
 
 @dataclass(slots=True)
 class _Walked:
-    """Relationships by id with the hop they were found at, and what is known of their ends."""
+    """The relationships found so far by id, each with its hop, and their ends with cosines."""
 
     rows: dict[str, tuple[int, Row]] = field(default_factory=dict)
     hops: dict[str, int] = field(default_factory=dict)
     cosines: dict[str, float] = field(default_factory=dict)
 
     def add(self, hop: int, rows: Sequence[Row]) -> None:
-        """Add the relationships of one hop; those already there stay."""
+        """Add the relationships of one hop; a relationship found earlier keeps its hop."""
         for row in rows:
             self.rows.setdefault(row["id"], (hop, row))
             self.hops.setdefault(row["far_id"], hop)
@@ -65,7 +65,7 @@ class _Walked:
                     self.cosines[row[f"{end}_id"]] = row[end]
 
     def at(self, hop: int) -> list[str]:
-        """Return the nodes first reached at a hop, the nearest to the question first."""
+        """Return the nodes first reached at ``hop``, the nearest to the question first."""
         reached = [node for node, first in self.hops.items() if first == hop]
         return sorted(reached, key=lambda node: (-self.cosines.get(node, -1.0), node))
 
@@ -81,8 +81,8 @@ async def find_facts(
 ) -> Hits:
     """Return the ``k`` best relationships within ``hops`` of the best nodes, and their ends.
 
-    ``scores`` are by element id, best first; ``vector`` ``(d,)`` is the question. Without it, the
-    scaled score of an entry stands for its cosine. An end has the score of its best relationship.
+    ``scores`` are by element id, best first; ``vector`` ``(d,)`` is the question. Without a vector,
+    a start node's scaled score replaces its cosine. An end gets the score of its best relationship.
     The formulas are those of triplet search. Raises DatabaseError.
     """
     entries = dict(islice(scores.items(), ENTRIES))
@@ -93,15 +93,15 @@ async def find_facts(
         walked.cosines = scale(entries)
     sources = [*entries]
     for hop in range(1, hops + 1):
-        walked.add(hop, await _read(db, mapping, sources, vector))
+        walked.add(hop, await _read_facts(db, mapping, sources, vector))
         sources = walked.at(hop)[:WIDTH]
-    facts = _best(walked, k)
+    facts = _select_best_facts(walked, k)
     method = f"relationships within {hops} of the {len(entries)} best nodes"
-    return Hits(method, _ends(facts, walked.cosines), things=tuple(facts))
+    return Hits(method, _score_ends(facts, walked.cosines), things=tuple(facts))
 
 
-def _ends(facts: Sequence[FoundFact], cosines: Mapping[str, float]) -> dict[str, float]:
-    """Return the ends of relationships, best first; of equal ones, the nearest to the question."""
+def _score_ends(facts: Sequence[FoundFact], cosines: Mapping[str, float]) -> dict[str, float]:
+    """Return the scores of relationships' ends, best first, then by cosine to the question."""
     best: dict[str, float] = {}
     for fact in facts:
         for end in (fact.source, fact.target):
@@ -110,7 +110,7 @@ def _ends(facts: Sequence[FoundFact], cosines: Mapping[str, float]) -> dict[str,
     return {end: best[end] for end in order}
 
 
-async def _read(
+async def _read_facts(
     db: Database, mapping: GraphMapping, nodes: Sequence[str], vector: NDArray[np.float32] | None
 ) -> list[Row]:
     if not nodes:
@@ -121,7 +121,7 @@ async def _read(
         types=list(mapping.relationship_types),
         vector=[] if vector is None else vector.tolist(),
         k=MOST_ROWS,
-        **_shown(mapping),
+        **_name_properties(mapping),
     )
     facts: list[Row] = rows[0]["facts"]
     return facts
@@ -135,8 +135,8 @@ async def find_facts_by_vector(
 ) -> Hits:
     """Return the relationships whose facts are nearest to ``vector`` ``(d,)``, and their ends.
 
-    They are the ``NEAREST`` by cosine: those from ``LEAST_COSINE``, and at least ``LEAST`` and at
-    most ``MOST`` of them. Raises DatabaseError.
+    Of the ``NEAREST`` by cosine, those from ``LEAST_COSINE`` count: at least ``LEAST``, and at most
+    ``MOST``. Raises DatabaseError.
     """
     rows = await db.read(
         queries.get("search/find_facts_by_vector"),
@@ -144,20 +144,20 @@ async def find_facts_by_vector(
         vector=vector.tolist(),
         candidates=CANDIDATES * NEAREST,
         k=NEAREST,
-        **_shown(mapping),
+        **_name_properties(mapping),
     )
     facts: list[Row] = rows[0]["facts"]
     near = [row for row in facts if row["fact"] >= LEAST_COSINE]
     walked = _Walked()
     walked.add(0, max(near, facts[:LEAST], key=len)[:MOST])
     walked.hops = {row[end]: 0 for _, row in walked.rows.values() for end in ("near_id", "far_id")}
-    scored = _best(walked, MOST)
+    scored = _select_best_facts(walked, MOST)
     method = f"vector index {', '.join(index.name for index in indexes)}"
-    return Hits(method, _ends(scored, walked.cosines), things=tuple(scored))
+    return Hits(method, _score_ends(scored, walked.cosines), things=tuple(scored))
 
 
-def _shown(mapping: GraphMapping) -> Row:
-    """Return the parameters that tell what to read of relationships and their ends."""
+def _name_properties(mapping: GraphMapping) -> Row:
+    """Return the parameters that name the properties to read of relationships and their ends."""
     return {
         "labels": list(mapping.labels),
         "title": mapping.title_properties,
@@ -171,29 +171,29 @@ def _shown(mapping: GraphMapping) -> Row:
     }
 
 
-def _best(walked: _Walked, k: int) -> list[FoundFact]:
+def _select_best_facts(walked: _Walked, k: int) -> list[FoundFact]:
     """Return the ``k`` best relationships as facts, best first."""
     rows = walked.rows.values()
-    importance = rank_importance([_weight(row["weight"]) for _, row in rows])
+    importance = rank_importance([_weight_of(row["weight"]) for _, row in rows])
     scored = [
-        (_score(walked, row, float(weight)), hop, row)
+        (_score_fact(walked, row, float(weight)), hop, row)
         for (hop, row), weight in zip(rows, importance, strict=True)
     ]
     scored.sort(key=lambda one: (-one[0], one[2]["id"]))
-    return [_fact(row, hop, score) for score, hop, row in scored[:k]]
+    return [_make_fact(row, hop, score) for score, hop, row in scored[:k]]
 
 
-def _score(walked: _Walked, row: Row, importance: float) -> float:
+def _score_fact(walked: _Walked, row: Row, importance: float) -> float:
     distances = [
         end_distance(walked.cosines.get(node), walked.hops[node])
         for node in (row["near_id"], row["far_id"])
     ]
     if row["fact"] is not None:
         distances.append(1 - row["fact"])
-    return score_triplet(nearness(distances), importance, _feedback(row), INFLUENCE)
+    return score_triplet(nearness(distances), importance, _feedback_of(row), INFLUENCE)
 
 
-def _fact(row: Row, hop: int, score: float) -> FoundFact:
+def _make_fact(row: Row, hop: int, score: float) -> FoundFact:
     titles = [one_line(row[f"{end}_title"] or "?", TITLE) for end in ("near", "far")]
     ids = [row["near_id"], row["far_id"]]
     if not row["forward"]:
@@ -208,20 +208,20 @@ def _fact(row: Row, hop: int, score: float) -> FoundFact:
         target_title=titles[1],
         hops=hop,
         score=score,
-        name=_text(row["name"], TITLE),
+        name=_shorten_text(row["name"], TITLE),
         text=one_line(stated_text(row["text"]), FACT),
     )
 
 
-def _feedback(row: Row) -> float:
+def _feedback_of(row: Row) -> float:
     return NEUTRAL if row["feedback"] is None else float(row["feedback"])
 
 
-def _text(value: object, most: int) -> str:
+def _shorten_text(value: object, most: int) -> str:
     return one_line(value, most) if isinstance(value, str) else ""
 
 
-def _weight(value: object) -> float | None:
+def _weight_of(value: object) -> float | None:
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
     return float(value) if isfinite(value) else None

@@ -1,7 +1,7 @@
-"""Finds nodes around the best nodes of a search: four paths that start where others arrived.
+"""Finds nodes around the best nodes of a search: four paths that start where other paths end.
 
 They lead to neighbors, to nodes beyond hubs without text, to passages that mention the best nodes,
-and to analogies: texts with the same mechanism in other words.
+and to analogies, which describe the same mechanism in other words.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ from pgs_neo4j.search.paths.walk import Hits
 from pgs_neo4j.text.shown import one_line
 
 ENTRIES = 10
-"""Best nodes that are walked from (structural search, published default)."""
+"""Best nodes from which the paths start (published default of structural search)."""
 TITLE = 60
 """Characters of a title in a path."""
-# FalkorDB GraphRAG SDK, published defaults.
+# The following values are published defaults of the FalkorDB GraphRAG SDK.
 NEAR_NODES, NEAR_EACH = 15, 3
-"""Best nodes whose own mentions count, and the passages that each of them gives."""
+"""Best nodes whose mentions count, and the number of passages that each of them adds."""
 FAR_NODES, FAR_EACH = 10, 1
-"""Best nodes whose neighbors' mentions count, and the passages that each of them gives."""
+"""Best nodes whose neighbors' mentions count, and the number of passages that each of them adds."""
 FAR_SHARE = 0.5
-"""Score of a passage that mentions a neighbor: the neighbor is one more doubt."""
+"""Factor for a passage that only mentions a neighbor, because the neighbor may be irrelevant."""
 UNKNOWN_COSINE = 0.5
 """Weight of a passage without an embedding."""
 
@@ -39,10 +39,11 @@ UNKNOWN_COSINE = 0.5
 async def find_neighbors(
     db: Database, mapping: GraphMapping, scores: Mapping[str, float], k: int
 ) -> Hits:
-    """Return what the best nodes of ``scores`` add to their neighbors, the ``k`` with most.
+    """Return the ``k`` neighbors of the best nodes that gain most from them, best first.
 
-    ``scores`` are by element id, best first. A neighbor m gets s(n) · w(n, m) / √(d(n) · d(m)) from
-    each of them, with the relationship's weight w and the degrees d. Raises DatabaseError.
+    ``scores`` are by element id, best first. A neighbor m gains s(n) · w(n, m) / √(d(n) · d(m))
+    from each best node n, where s is the score, w the relationship's weight, and d a degree. Raises
+    DatabaseError.
     """
     sources = dict(islice(scores.items(), SPREADERS))
     if not sources:
@@ -66,11 +67,10 @@ async def find_through(
     vector: NDArray[np.float32] | None,
     k: int,
 ) -> Hits:
-    """Return the ``k`` nodes with text beyond one or two hubs without, the nearest first.
+    """Return the ``k`` nodes with text beyond one or two hubs without text, the nearest first.
 
-    The best nodes of ``scores`` are walked from; ``vector`` ``(d,)`` is the question. A hub is
-    walked through whatever its degree and label. Scores are cosines, 0 without a vector. Raises
-    DatabaseError.
+    Paths start at the best nodes of ``scores``; ``vector`` ``(d,)`` is the question. A hub may have
+    any degree and any label. Scores are cosines, 0 without a vector. Raises DatabaseError.
     """
     entries = [*islice(scores, ENTRIES)]
     if not entries or not mapping.text_properties:
@@ -90,19 +90,19 @@ async def find_through(
     return Hits(
         "relationships through nodes without text",
         {one["element_id"]: one["score"] for one in far},
-        {one["element_id"]: _path(one) for one in far},
+        {one["element_id"]: _draw_row(one) for one in far},
     )
 
 
-def _path(row: Row) -> str:
-    names = [_name(title) for title in row["nodes"]]
+def _draw_row(row: Row) -> str:
+    names = [_shorten_title(title) for title in row["nodes"]]
     return draw_path(names, row["types"], row["forward"])
 
 
 def draw_path(names: Sequence[str], types: Sequence[str], forward: Sequence[bool]) -> str:
-    """Return a path as text; every node between the ends is a hub, in parentheses.
+    """Return a path as text; each node between the ends is a hub and stands in parentheses.
 
-    An arrow points as its relationship does: ``hit --[TYPE]--> (hub) <--[TYPE]-- node``.
+    An arrow has the direction of its relationship: ``hit --[TYPE]--> (hub) <--[TYPE]-- node``.
     """
     last = len(names) - 1
     drawn = [name if place in (0, last) else f"({name})" for place, name in enumerate(names)]
@@ -121,8 +121,9 @@ async def find_passages(
 ) -> Hits:
     """Return the passages that mention the best nodes or their neighbors, best first.
 
-    ``scores`` are by element id, best first; ``vector`` ``(d,)`` is the question. A passage has the
-    scaled score of the node that gives it most, times its cosine. Raises DatabaseError.
+    ``scores`` are by element id, best first; ``vector`` ``(d,)`` is the question. A passage's score
+    is the highest scaled score of a node that it mentions, times its cosine to the question. A
+    neighbor's mention counts ``FAR_SHARE``. Raises DatabaseError.
     """
     nodes = scale(dict(islice(scores.items(), NEAR_NODES)))
     if not mapping.chunk_labels or not mapping.mention_types or not nodes:
@@ -141,11 +142,11 @@ async def find_passages(
     )
     found: dict[str, float] = {}
     for row in rows[0]["passages"]:
-        found[row["passage"]] = max(found.get(row["passage"], 0.0), _score(row, nodes))
+        found[row["passage"]] = max(found.get(row["passage"], 0.0), _score_passage(row, nodes))
     return Hits(f"mentions of the {len(nodes)} best nodes", best_first(found))
 
 
-def _score(row: Row, nodes: Mapping[str, float]) -> float:
+def _score_passage(row: Row, nodes: Mapping[str, float]) -> float:
     cosine = UNKNOWN_COSINE if row["score"] is None else max(float(row["score"]), 0.0)
     share = 1.0 if row["direct"] else FAR_SHARE
     return nodes[row["node"]] * share * cosine
@@ -156,7 +157,7 @@ async def find_analogies(
 ) -> Hits:
     """Return the ``k`` best analogies of the best nodes of ``scores``.
 
-    The score of one is that of the node times the cosine of both skeletons. Raises DatabaseError.
+    An analogy's score is the node's score times the cosine of both skeletons. Raises DatabaseError.
     """
     entries = dict(islice(scores.items(), ENTRIES))
     if graph is None or not entries:
@@ -176,14 +177,14 @@ async def find_analogies(
     return Hits(
         "skeletons of the best nodes",
         {one["element_id"]: one["score"] for one in alike},
-        {one["element_id"]: _analogy(one) for one in alike},
+        {one["element_id"]: _draw_analogy(one) for one in alike},
     )
 
 
-def _analogy(row: Row) -> str:
-    entry, title = (_name(row[end]) for end in ("entry", "title"))
+def _draw_analogy(row: Row) -> str:
+    entry, title = (_shorten_title(row[end]) for end in ("entry", "title"))
     return f"{entry} ~~[analogy, delta {row['delta']:.2f}]~~ {title}"
 
 
-def _name(title: object) -> str:
+def _shorten_title(title: object) -> str:
     return one_line(str(title), TITLE) if title is not None else "?"

@@ -1,19 +1,19 @@
 """Finds nodes by the text index beside the partitions of a graph.
 
-A node's score is BM25 (Robertson and Zaragoza 2009): the sum, over the question's terms that its
-text holds, of the term's rarity times its impact on the text. A search counts a term as often as
-the question repeats it. Routing multiplies the score by the root of the share of the question,
-weighted by rarity, that the text holds at all: it looks for the single node that a question is
-about, so a long text with every word outweighs a short one with some. Searches for all nodes on a
-subject lose by that factor.
+A node's score is BM25 (Robertson and Zaragoza 2009). It sums, over the question's terms that its
+text holds, the term's rarity times its impact on the text. A search counts a term as often as the
+question repeats it. Routing multiplies the score by the square root of the share of the question,
+weighted by rarity, that the text holds. Routing looks for the single node that a question is about,
+so a long text with every word should outweigh a short text with some of them. A search for all
+nodes on a subject would get worse by this factor.
 
-Both score the best nodes again by their texts. A question that is the title of a node holds words
-which the index lacks, or which are in thousands of longer and shorter texts; only titles and words
-side by side tell this node from the others. Only a search counts words related to the question as
-well: they find more on a subject, and with them routing would read fewer partitions that hold it.
+Both score the best nodes again by their texts. If a question is the title of a node, the index may
+lack its words, or thousands of texts may hold them. Then only the title and the adjacent words
+distinguish this node from the others. A search also counts words related to the question, which
+finds more on a subject. Routing does not, because it would then read fewer relevant partitions.
 
-Questions about a subject meet the same texts again and again, so the words of the texts that were
-read last are kept. They are kept as hashes, so no text outlives its deletion here.
+Questions about one subject lead to the same texts again and again, so the words of the last texts
+are cached. The cache holds hashes, so no text outlives its deletion here.
 """
 
 from __future__ import annotations
@@ -43,21 +43,21 @@ from pgs_neo4j.text.terms.spans import HashArray
 CANDIDATES = 100
 """Nodes of a search that are scored again by their texts, unless more are wanted."""
 HEAD = 6_000
-"""Characters of each property that are read for it. Beyond, the index alone decides."""
+"""Characters of each property that are read to score a node again. The index covers the rest."""
 MOST_KEPT = 1 << 20
-"""Words of the texts that are kept: some 25 MB, and about 10,000 abstracts."""
+"""Size of the cache in words: about 25 MB, or 10,000 abstracts."""
 PER_TEXT = 40
-"""Words that take as much memory as what a text takes beside its words."""
+"""The overhead of a cached text, as the number of words that take the same memory."""
 TokensOfText = tuple[HashArray, HashArray, NDArray[np.bool_], NDArray[np.bool_]]
 """Families, terms, ``common``, and ``in_row`` of a single text, ``(t,)`` each."""
 
 
 @dataclass(frozen=True, slots=True)
 class OwnIndex:
-    """The current generation of a graph, whose text index can be asked.
+    """The current generation of a graph, with a text index to search.
 
-    ``texts`` keeps what was read of it. ``changed``: the graph may have changed since, so the index
-    may lack texts, and hold texts that are gone.
+    ``texts`` caches the places of its texts. ``changed`` means that the graph may have changed
+    since, so the index may lack new texts and still hold deleted ones.
     """
 
     generation: Generation
@@ -69,9 +69,9 @@ class OwnIndex:
 async def find_by_own_index(
     db: Database, own: OwnIndex, mapping: GraphMapping, question: str, k: int
 ) -> Hits | None:
-    """Return the ``k`` nodes that hold the question's words best, as of the last partitioning.
+    """Return the ``k`` nodes that match the question's words best, as of the last partitioning.
 
-    None if a partition has no text index. Raises DatabaseError.
+    Returns None if a partition has no text index. Raises DatabaseError.
     """
     terms, generation = count_question(question), own.generation
     index = await read_index(db, generation.id, generation.partition_count, terms, own.texts)
@@ -96,9 +96,9 @@ async def score_texts(
 ) -> list[tuple[PlacedNode, float]]:
     """Return nodes with their scores by titles and texts, best first.
 
-    Equal ones are in the order of ``best``, which holds the scores that nodes have in any
-    case, by the ``index``. ``related`` counts words of the best texts as well. Nodes that are gone
-    are left out. Raises DatabaseError.
+    ``best`` has their scores by the ``index``, which are the basis of the new scores. Equal nodes
+    keep its order. ``related`` also counts words of the best texts. Deleted nodes are left out.
+    Raises DatabaseError.
     """
     found = await read_placed(db, mapping, partitions, best, most_characters=HEAD)
     nodes = [found[place] for place in best if place in found]
@@ -129,10 +129,10 @@ def score_nodes(
     *,
     times: Mapping[int, int] | None = None,
 ) -> dict[Place, float]:
-    """Return the scores of the ``k`` texts of some partitions that match best, best first.
+    """Return the scores of the ``k`` best texts of some partitions, best first.
 
-    With ``times``, how often the question repeats each term, they are those of a search; without,
-    those of routing.
+    ``times`` says how often the question repeats each term, and selects the scores of a search.
+    Without it, the scores are those of routing. Texts without a term are left out.
     """
     score, share = np.zeros(len(index.partition_ids)), np.zeros(len(index.partition_ids))
     size, total = index.size, 0.0
@@ -162,7 +162,7 @@ def score_nodes(
 
 
 class RecentTokens:
-    """The words of the texts that were read last, ``most`` words in all. Threads may share it."""
+    """Caches the words of the last texts, ``most`` words in all. Threads may share it."""
 
     def __init__(self, most: int = MOST_KEPT) -> None:
         self._most = most
@@ -172,7 +172,7 @@ class RecentTokens:
 
     @property
     def size(self) -> int:
-        """Number of words that are kept, with ``PER_TEXT`` more for each text."""
+        """The number of cached words, plus ``PER_TEXT`` for each text."""
         return self._size
 
     def read(self, texts: Sequence[str]) -> Tokens:
@@ -181,11 +181,11 @@ class RecentTokens:
         found = self._find(keys)
         missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in found}
         if missing:
-            fresh = _by_text(read_tokens([*missing.values()]), len(missing))
+            fresh = _split_by_text(read_tokens([*missing.values()]), len(missing))
             read = dict(zip(missing, fresh, strict=True))
             self._keep(read)
             found |= read
-        return _joined([found[key] for key in keys])
+        return _join_texts([found[key] for key in keys])
 
     def _find(self, keys: Sequence[bytes]) -> dict[bytes, TokensOfText]:
         with self._lock:
@@ -197,7 +197,7 @@ class RecentTokens:
     def _keep(self, read: dict[bytes, TokensOfText]) -> None:
         with self._lock:
             for key, tokens in read.items():
-                if key not in self._known:  # another thread may have read it at the same time
+                if key not in self._known:  # Another thread may have read it at the same time.
                     self._known[key] = tokens
                     self._size += _size_of(tokens)
             while self._size > self._most:
@@ -212,8 +212,8 @@ def _size_of(tokens: TokensOfText) -> int:
     return PER_TEXT + len(tokens[0])
 
 
-def _by_text(tokens: Tokens, count: int) -> Iterator[TokensOfText]:
-    """Yield the words of each of ``count`` texts, in arrays of their own."""
+def _split_by_text(tokens: Tokens, count: int) -> Iterator[TokensOfText]:
+    """Yield the words of each of ``count`` texts, copied so that no large array stays in memory."""
     edges = np.searchsorted(tokens.texts, np.arange(count + 1)).tolist()
     for start, end in pairwise(edges):
         part = slice(start, end)
@@ -225,7 +225,7 @@ def _by_text(tokens: Tokens, count: int) -> Iterator[TokensOfText]:
         )
 
 
-def _joined(texts: Sequence[TokensOfText]) -> Tokens:
+def _join_texts(texts: Sequence[TokensOfText]) -> Tokens:
     if not texts:
         return read_tokens([])
     families, terms, common, in_row = map(np.concatenate, zip(*texts, strict=True))
@@ -234,4 +234,4 @@ def _joined(texts: Sequence[TokensOfText]) -> Tokens:
 
 
 RECENT_TOKENS = RecentTokens()
-"""The words that this process read last."""
+"""The cache that the whole process shares."""

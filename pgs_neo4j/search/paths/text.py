@@ -1,6 +1,6 @@
 """Finds nodes by the words of a question in their texts or titles, and findings of earlier runs.
 
-Full-text indexes are asked if they cover the view. Otherwise texts and titles are read.
+Full-text indexes are used if they cover the view. Otherwise texts and titles are read.
 """
 
 from __future__ import annotations
@@ -28,24 +28,24 @@ from pgs_neo4j.text.words import FUNCTION_WORDS, STOP_WORDS, words
 MOST_WORDS = 200
 """Words of a question that are searched, so that a long one stays quick."""
 SHORT = 2
-"""Letters of the words that are in no list of function words, such as "is"."""
+"""Letters up to which a stop word also counts as a function word, such as "is"."""
 CANDIDATES = 4
-"""Nodes that an index returns for each one wanted if it also has nodes of other labels."""
-# FalkorDB GraphRAG SDK, published defaults.
+"""Nodes to ask of an index per wanted node if it also has nodes of other labels."""
+# The following values are published defaults of the FalkorDB GraphRAG SDK.
 MOST_KEYWORDS = 8
 EXACT = 3
-"""Nodes of each keyword whose title is the keyword."""
+"""Most nodes per keyword with a title that equals it."""
 PART = 5
-"""Nodes of each keyword whose title holds it, the shorter first."""
+"""Most nodes per keyword with a title that contains it, shorter titles first."""
 LEAST_CHARACTERS = 2
-"""Characters of a keyword; a single letter is in almost every title."""
+"""Least length of a keyword, because a single letter is in almost every title."""
 TITLE_CANDIDATES = 50
-"""Nodes that an index returns for a keyword; it knows no shortest title."""
+"""Nodes to ask of an index per keyword, because it does not order by the length of titles."""
 _WORD = re.compile(r"[^\W_]")
 _UNQUOTABLE = re.compile(r'["\\]')
 _FIELD = re.compile(r"\w+")
 LEAST_SHARE = 0.5
-"""Share of the question's words that a finding holds."""
+"""Least share of the question's words that a finding must hold."""
 
 
 async def find_by_text(
@@ -56,20 +56,21 @@ async def find_by_text(
     question: str,
     k: int,
 ) -> Hits:
-    """Return the ``k`` nodes that hold the question's words best.
+    """Return the ``k`` nodes that match the question's words best.
 
-    Without a full-text index on every label of the view, the text index of its partitions is asked.
-    Without partitions, all texts are read, and as well if the graph changed since they were made.
-    If the mapping names facts, which a full-text index of nodes does not hold, the text index of
-    the partitions is asked as well. The names of labels and relationship types are words of their
-    nodes. Raises DatabaseError.
+    Full-text indexes are searched if they cover every label of the view. Otherwise the text index
+    of its partitions is searched. All texts are read if there are no partitions, or if the graph
+    has changed since the partitioning. The text index of the partitions is also searched if the
+    mapping names facts, because a full-text index of nodes does not hold them. The names of a
+    node's labels and relationship types count as its words. Raises DatabaseError.
     """
     spoken = searched_words(question)
     if not spoken:
         return Hits("no words to search for")
     covering = covering_text_indexes(indexes, mapping)
     hits = await _find_in_texts(db, covering, own, mapping, question, k)
-    # Without an index, every text was read, so every relationship may be. With one, who knows.
+    # Without any index, every text was read, so the graph is small enough to read relationships.
+    # With only a full-text index, its size is unknown.
     partitions = own.partitions if own else None if covering else ()
     named = await find_named_nodes(db, mapping, partitions, list_words(question), [*hits.scores], k)
     if not named.gains:
@@ -100,11 +101,14 @@ async def _find_in_texts(
     hits = Hits(f"full-text index {', '.join(index.name for index in covering)}", scores_of(rows))
     if not (mapping.relationship_text and own):
         return hits
-    return _merge(hits, await find_by_words(db, own, mapping, question, k), k)
+    return _merge_hits(hits, await find_by_words(db, own, mapping, question, k), k)
 
 
-def _merge(one: Hits, other: Hits, k: int) -> Hits:
-    """Return the ``k`` best of two, each relative to its best score; the higher score counts."""
+def _merge_hits(one: Hits, other: Hits, k: int) -> Hits:
+    """Return the ``k`` best nodes of both hits, by the higher of their scores.
+
+    Scores count relative to the best score of their hits.
+    """
     merged: dict[str, float] = {}
     for scores in (one.scores, other.scores):
         best = max(scores.values(), default=1.0)
@@ -115,11 +119,11 @@ def _merge(one: Hits, other: Hits, k: int) -> Hits:
 
 
 def searched_words(question: str) -> list[str]:
-    """Return the words of a question that a full-text index is asked for, each once.
+    """Return the words of a question to search for in a full-text index, each once.
 
-    They are as they stand in it and as ``words`` splits them, in lower case, so that none is an
-    operator. Every other sign is left out, and so are marks without a letter, and function words
-    unless there are no others.
+    Each word is both as it stands in the question and as ``words`` splits it, in lower case, so
+    that no word is an operator. Other signs are left out. So are words without a letter or digit,
+    and function words if there are other words.
     """
     spoken = find_words(question.lower())
     content = [word for word in spoken if not _is_function_word(word)]
@@ -136,12 +140,12 @@ def _is_function_word(word: str) -> bool:
 async def find_by_title(
     db: Database, indexes: Sequence[SearchIndex], mapping: GraphMapping, keywords: Sequence[str]
 ) -> Hits:
-    """Return the nodes whose titles are keywords or hold them, best first.
+    """Return the nodes whose titles equal or contain a keyword, best first.
 
     ``keywords`` are in lower case; the first ``MOST_KEYWORDS`` count. The score is the share of the
-    title that the keyword fills, 1 for an equal title. Full-text indexes are asked if they hold the
-    titles of every label; a keyword then is whole words. Otherwise all titles are compared. Raises
-    DatabaseError.
+    title that the keyword fills, 1 for an equal title. Full-text indexes are used if they cover the
+    titles of every label; then a keyword matches whole words only. Otherwise all titles are
+    compared. Raises DatabaseError.
     """
     sought = [word for word in keywords if len(word) >= LEAST_CHARACTERS][:MOST_KEYWORDS]
     if not sought or not mapping.has_title:
@@ -156,7 +160,7 @@ async def find_by_title(
     if not names:
         rows = await db.read(queries.get("search/find_by_title"), keywords=sought, **asked)
         return Hits(f"titles with {', '.join(sought)}", scores_of(rows))
-    phrases = {keyword: _phrase(_fields(mapping), keyword) for keyword in sought}
+    phrases = {keyword: _quote_phrase(_title_fields(mapping), keyword) for keyword in sought}
     rows = await db.read(
         queries.get("search/find_by_title_index"),
         keywords=[keyword for keyword, phrase in phrases.items() if phrase],
@@ -172,24 +176,25 @@ async def find_by_title(
 def covering_title_indexes(
     indexes: Sequence[SearchIndex], mapping: GraphMapping
 ) -> tuple[SearchIndex, ...]:
-    """Return the full-text indexes that together hold the titles of every label, or none at all.
+    """Return the full-text indexes that together cover every label's titles, or an empty tuple.
 
-    A property whose name is not a single word cannot be asked for alone.
+    The result is also empty if a property name is not a single word, because a query cannot be
+    limited to such a property.
     """
-    fields = _fields(mapping)
+    fields = _title_fields(mapping)
     if not fields or not all(map(_FIELD.fullmatch, fields)):
         return ()
     return covering_text_indexes(indexes, replace(mapping, text=()))
 
 
-def _fields(mapping: GraphMapping) -> tuple[str, ...]:
+def _title_fields(mapping: GraphMapping) -> tuple[str, ...]:
     return replace(mapping, text=()).words
 
 
-def _phrase(titles: Sequence[str], keyword: str) -> str:
-    """Return the query for a keyword in titles, empty without words.
+def _quote_phrase(titles: Sequence[str], keyword: str) -> str:
+    """Return the index query for a keyword in titles, empty without words.
 
-    Between quotation marks, no other sign is an operator.
+    The keyword is quoted, so that no sign in it is an operator.
     """
     plain = _UNQUOTABLE.sub(" ", keyword).strip()
     return " ".join(f'{title}:"{plain}"' for title in titles) if _WORD.search(plain) else ""
@@ -198,9 +203,9 @@ def _phrase(titles: Sequence[str], keyword: str) -> str:
 async def find_findings(
     db: Database, graph: str | None, question: str, k: int, *, sessions: str = ""
 ) -> Hits:
-    """Return the ``k`` findings of a graph's runs that hold most of a question's words.
+    """Return the ``k`` findings of a graph's runs that hold the most of a question's words.
 
-    Only runs of sessions whose names begin with ``sessions`` count. Raises DatabaseError.
+    Only runs in sessions count whose names begin with ``sessions``. Raises DatabaseError.
     """
     spoken = searched_words(question)
     if graph is None or not spoken:
@@ -227,5 +232,5 @@ async def find_findings(
 
 
 def scores_of(rows: Sequence[Row]) -> dict[str, float]:
-    """Return the scores of a single row by element id, in their order."""
+    """Return the scores in the first row by element id, in the row's order."""
     return dict(zip(rows[0]["ids"], rows[0]["scores"], strict=True))

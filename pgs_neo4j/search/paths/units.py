@@ -21,9 +21,9 @@ async def find_units(
 ) -> Hits:
     """Return the ``k`` partitions whose texts match best, and every unit above them.
 
-    A score is the evidence of a partition, relative to the best one; a unit has the sum of those
-    beneath it that were found. What runs said of a partition is that of sessions whose names begin
-    with ``sessions``. Raises DatabaseError.
+    A partition's score is its evidence relative to the best one. The score of a unit sums the
+    scores of the found partitions below it. ``domain_state`` comes only from runs in sessions whose
+    names begin with ``sessions``. Raises DatabaseError.
     """
     if own is None:
         return Hits("no partitions to compare")
@@ -44,13 +44,13 @@ async def find_units(
         partitions=list(best),
     )
     by_id = {part.id: part for part in own.partitions}
-    units = [_partition(by_id[row["id"]], row, best[row["id"]] / most) for row in rows]
-    units += _above(rows, {number: vote / most for number, vote in best.items()})
+    units = [_make_partition_unit(by_id[row["id"]], row, best[row["id"]] / most) for row in rows]
+    units += _make_upper_units(rows, {number: vote / most for number, vote in best.items()})
     units.sort(key=lambda unit: (unit.level, -unit.score, unit.id))
     return Hits("text index of the partitions", things=tuple(units))
 
 
-def _partition(part: Partition, row: Row, score: float) -> FoundUnit:
+def _make_partition_unit(part: Partition, row: Row, score: float) -> FoundUnit:
     return FoundUnit(
         level=0,
         id=part.id,
@@ -64,7 +64,7 @@ def _partition(part: Partition, row: Row, score: float) -> FoundUnit:
     )
 
 
-def _above(rows: list[Row], scores: dict[int, float]) -> list[FoundUnit]:
+def _make_upper_units(rows: list[Row], scores: dict[int, float]) -> list[FoundUnit]:
     units: dict[tuple[int, int], tuple[Row, float]] = {}
     for row in rows:
         for unit in row["above"]:

@@ -16,7 +16,7 @@ from pgs_neo4j.search.paths.text import scores_of
 from pgs_neo4j.search.paths.walk import Hits
 
 CANDIDATES = 2
-"""Nodes that an index returns for each one wanted: it compares rounded vectors."""
+"""Nodes to ask of an index per wanted node, because the index compares rounded vectors."""
 
 
 async def find_by_vector(
@@ -28,7 +28,7 @@ async def find_by_vector(
 ) -> Hits:
     """Return the ``k`` nodes nearest to ``vector`` ``(d,)``, by cosine.
 
-    Without a vector index on every label of the view, every embedding is compared. Raises
+    Every embedding is compared unless vector indexes cover every label of the view. Raises
     DatabaseError.
     """
     if vector is None or not mapping.embedding:
@@ -60,8 +60,8 @@ async def stored_dimensions(
 ) -> int | None:
     """Return the length of the stored embeddings, None without any.
 
-    It is that of a vector index on each label, else that of the first embedding. Raises
-    DatabaseError.
+    It is the length of the vector indexes if they cover every label, otherwise the length of the
+    first embedding. Raises DatabaseError.
     """
     if not mapping.embedding:
         return None

@@ -1,4 +1,4 @@
-"""Walks several paths of a search at once, each within its time, and reports how each went."""
+"""Runs several paths of a search at once, each with a time limit, and reports on each."""
 
 from __future__ import annotations
 
@@ -12,14 +12,15 @@ from pgs_neo4j.errors import PGSError
 from pgs_neo4j.model import FoundThing, PathReport
 
 PATH_S = 5.0
-"""Seconds for one path. One that takes longer is left out, so that a search stays quick."""
+"""Seconds for one path. A slower path is left out, so that a search stays quick."""
 
 
 @dataclass(frozen=True, slots=True)
 class Hits:
-    """What a path found, and how: the scores of nodes by element id, best first.
+    """The results of a path, and its ``method``: scores of nodes by element id, best first.
 
-    ``ways`` tell how relationships lead to some nodes. ``things`` are all that are not nodes.
+    ``ways`` shows the relationships that lead to a node. ``things`` are the results other than
+    nodes.
     """
 
     method: str
@@ -37,12 +38,12 @@ class Walked:
 
 
 async def walk(paths: Mapping[str, Awaitable[Hits]]) -> dict[str, Walked]:
-    """Return what each path found; a path that fails or takes too long is reported as such."""
-    walked = await together(*(_walk(name, path) for name, path in paths.items()))
+    """Return the hits of each path; the report of a path says if it failed or took too long."""
+    walked = await together(*(_walk_path(name, path) for name, path in paths.items()))
     return dict(zip(paths, walked, strict=True))
 
 
-async def _walk(name: str, path: Awaitable[Hits]) -> Walked:
+async def _walk_path(name: str, path: Awaitable[Hits]) -> Walked:
     began, error, hits = perf_counter(), "", Hits("")
     try:
         async with asyncio.timeout(PATH_S):

@@ -1,9 +1,9 @@
 """Finds nodes by the words of a question, also in a graph that changed since it was partitioned.
 
 The text index of the partitions holds the texts as of the last partitioning. If the graph may have
-changed, the nodes that it finds are checked by their present texts, and where that is affordable,
-all texts are read for what is new. Without a text index, nodes are found by the words that their
-texts share with the question.
+changed, the nodes that the index finds are checked by their present texts. If the graph is small
+enough, all texts are read to find new ones. Without a text index, nodes are found by the words that
+their texts share with the question.
 """
 
 from __future__ import annotations
@@ -28,27 +28,27 @@ from pgs_neo4j.text.terms.rescoring import Candidate, rescore
 from pgs_neo4j.text.words import MIN_STEM, stem, words
 
 MOST_READ_TOKENS = 2_000_000
-"""Tokens of a graph whose texts a search reads if it changed: about 8 MB."""
+"""Size in tokens up to which a search reads all texts of a changed graph: about 8 MB."""
 MOST_READ_S = 2.0
-"""Seconds for that; a path must end before the time limit that would leave it out."""
+"""Seconds to read them. The path has to end before its own time limit, which would leave it out."""
 SHARED_WORDS = "shared words"
 READ_AGAIN = "text index of the partitions and all present texts"
-LONG_TEXT = 2000  # characters from which a text's length counts against a match
+LONG_TEXT = 2000  # characters above which a text's length lowers its score
 CANDIDATES = 200
 """Nodes that are scored again by their texts, unless more are wanted."""
 PART_SHARE = 0.1
-"""Share of its score that a text keeps whose words only contain those of the question. It may be a
-match in a language that compounds words, and comes after texts with whole words."""
+"""Share of its score that a text keeps if its words only contain words of the question. It may
+match in a language with compound words, but comes after texts with whole words."""
 HEAD = 6_000
-"""Characters of each property that are read for it."""
+"""Characters of each property that are read to score a node again."""
 
 
 async def find_by_words(
     db: Database, own: OwnIndex | None, mapping: GraphMapping, question: str, k: int
 ) -> Hits:
-    """Return the ``k`` nodes that hold the question's words best, by the text index if any.
+    """Return the ``k`` nodes that match the question's words best.
 
-    Without one, all texts are read. Raises DatabaseError.
+    Without a text index of the partitions, all texts are read. Raises DatabaseError.
     """
     hits = await find_by_own_index(db, own, mapping, question, k) if own else None
     if own is None or hits is None:
@@ -64,7 +64,10 @@ async def find_by_words(
 async def _read_all(
     db: Database, own: OwnIndex, mapping: GraphMapping, question: str, k: int
 ) -> list[str] | None:
-    """Return nodes that share a question's words now; None if there is too much to read."""
+    """Return the nodes whose present texts share words with the question, best first.
+
+    Returns None if the graph is too large to read, or if reading takes too long.
+    """
     if sum(part.tokens for part in own.partitions) > MOST_READ_TOKENS:
         return None
     try:
@@ -79,8 +82,8 @@ def score_present(
 ) -> dict[str, float]:
     """Return the scores of the nodes whose present text holds a word of a question, best first.
 
-    ``scores`` are those of the text index. A node that it lacks counts by the share of the
-    question, weighted by rarity among ``nodes``, that its text holds, relative to the best score.
+    ``scores`` come from the text index. A node that the index lacks gets a share of the best score:
+    the share of the question's words, weighted by rarity among ``nodes``, that its text holds.
     """
     terms = frozenset(terms_of(question))
     held = {
@@ -102,14 +105,13 @@ def score_present(
 async def find_by_shared_words(
     db: Database, mapping: GraphMapping, question: str, limit: int
 ) -> dict[str, float]:
-    """Return the nodes whose texts match a question best.
+    """Return the scores of the nodes whose texts match a question best, by element id, best first.
 
-    Every text is searched for the beginnings of the question's words, which texts with any form of
-    them contain. The best by these are then scored by their words. Maps element id to score, best
-    first. Raises DatabaseError.
+    Every text is searched for the beginnings of the question's words, which all forms of a word
+    share. The best nodes are then scored again by whole words. Raises DatabaseError.
     """
     spoken = words(question)
-    asked = Counter(map(_beginning, spoken))
+    asked = Counter(map(_common_beginning, spoken))
     terms = sorted(asked)
     if not terms or not mapping.has_text:
         return {}
@@ -127,7 +129,7 @@ async def find_by_shared_words(
         place: asked[terms[place]] * math.log(1 + len(rows) / count)
         for place, count in holders.items()
     }
-    scores = {row["element_id"]: _score(row, weights) for row in rows}
+    scores = {row["element_id"]: _score_row(row, weights) for row in rows}
     best = sorted(scores, key=lambda node: (-scores[node], node))[: max(limit, CANDIDATES)]
     heads = await db.read(
         queries.get("search/read_heads"),
@@ -145,7 +147,7 @@ async def find_by_shared_words(
         for head in heads
     ]
     held = {terms[place]: count for place, count in holders.items()}
-    stems = {stem(word): held.get(_beginning(word), 0) for word in spoken}
+    stems = {stem(word): held.get(_common_beginning(word), 0) for word in spoken}
     counts = dict(zip(terms_of_stems([*stems]), stems.values(), strict=True))
     scored = await asyncio.to_thread(
         rescore, question, candidates, counts, len(rows), read=RECENT_TOKENS.read
@@ -155,13 +157,16 @@ async def find_by_shared_words(
     return {node: found[node] for node in nodes[:limit]}
 
 
-def _beginning(word: str) -> str:
-    """Return what every form of a word begins with; a short stem would begin too many others."""
+def _common_beginning(word: str) -> str:
+    """Return the beginning that all forms of a word share.
+
+    That is its stem, or the whole word if the stem is so short that many other words begin with it.
+    """
     stemmed = stem(word)
     return stemmed if len(stemmed) >= MIN_STEM else word
 
 
-def _score(row: Row, weights: dict[int, float]) -> float:
-    """Return the rarity of the words that a text holds, less for a long text."""
+def _score_row(row: Row, weights: dict[int, float]) -> float:
+    """Return the summed rarity of the question's words in a text, lowered for a long text."""
     length = 1.0 + math.log(max(row["size"] / LONG_TEXT, 1.0))
     return sum(weights[place] for place in row["found"]) / length
