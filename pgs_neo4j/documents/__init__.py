@@ -1,1 +1,1 @@
-"""Loads files into Neo4j: checked completely, then published atomically."""
+"""Loads files into Neo4j: checks them completely, then publishes them atomically."""

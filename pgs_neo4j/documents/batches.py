@@ -1,4 +1,4 @@
-"""Groups what goes together, bounded in number and size."""
+"""Groups items into batches, bounded in number and size."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ T = TypeVar("T")
 
 GROUP_DOCUMENTS = 50
 GROUP_BYTES = 2_000_000
-"""Text of the documents that one transaction writes; with all rows, some ten times as much."""
+"""Bytes of documents' text that one transaction writes. All its rows take about ten times that."""
 
 
 def batches(
     items: Iterable[T], most: int, size: int, size_of: Callable[[T], int]
 ) -> Iterator[list[T]]:
-    """Yield batches of at most ``most`` items and about ``size``, in their order.
+    """Yield batches of at most ``most`` items and ``size`` in total, in their order.
 
-    A single larger item forms its own batch.
+    An item larger than ``size`` forms its own batch.
     """
     batch: list[T] = []
     filled = 0

@@ -1,4 +1,4 @@
-"""Compares sources with the documents of a graph, and divides those that changed into chunks."""
+"""Compares sources with the documents of a graph, and divides changed documents into chunks."""
 
 from __future__ import annotations
 
@@ -33,17 +33,18 @@ from pgs_neo4j.text.shown import natural_key
 
 DEFAULT = EntitySchema()
 TURN_LETTERS = 100_000
-"""Characters of a text from which it is divided beside other tasks."""
+"""Characters above which a text is divided in a thread, so that other tasks can run."""
 
 
 @dataclass(slots=True)
 class Compared:
-    """What became of the sources so far.
+    """The state of a comparison: the outcomes so far, and the stored documents not found yet.
 
-    ``missing`` are the documents whose source is gone, ``elsewhere`` ids of those of which that is
-    not known, and ``unseen`` those that a source may still have, by its id. ``rooted`` are the
-    folders, as hashes, of documents that stay as they are and have stored others. ``done`` are ids
-    of sources that were read to the end, ``stopped`` the limit that ended it before the last one.
+    ``missing`` has the documents whose source is gone. ``elsewhere`` has the ids of documents whose
+    source was not looked for. ``unseen`` has the documents that a source may still yield, by the
+    source's id. ``rooted`` has new folder hashes for unchanged documents that store other ones.
+    ``done`` has the ids of sources that were read completely. ``stopped`` is the limit that ended
+    the comparison early, empty without one.
     """
 
     outcomes: list[DocumentOutcome]
@@ -56,9 +57,9 @@ class Compared:
 
     @classmethod
     def of(cls, sources: Sources, stored: Mapping[str, StoredDocument]) -> Compared:
-        """Return the comparison of sources with what the graph holds, before any is read.
+        """Return the comparison before any source is read.
 
-        What a folder that cannot be read has is not known, so nothing of it is missing.
+        No document of an unreadable folder is missing, because its files are unknown.
         """
         comparison = cls([], {}, {})
         ids = {source.id for source in sources.listed}
@@ -76,15 +77,16 @@ class Compared:
         return comparison
 
     def fail(self, id_: str, reason: str) -> None:
-        """Note that a document or source cannot be loaded."""
+        """Record that a document or source cannot be loaded."""
         self.outcomes.append(DocumentOutcome(id=id_, state="failed", reason=reason))
 
     def all_outcomes(
         self, order: IngestOrder, written: Sequence[DocumentOutcome], *, stopped: bool = False
     ) -> tuple[DocumentOutcome, ...]:
-        """Return what became of every source and document, in the natural order of ids.
+        """Return the outcome of every source and document, in the natural order of ids.
 
-        After a stop, sources wait, and a document without one may have moved to one of them.
+        After a stop, the remaining sources wait. A missing document may have moved to one of them,
+        so no document is reported as missing.
         """
         gone: DocumentState = "deleted" if order.sync else "missing"
         outcomes = [*self.outcomes, *written]
@@ -107,11 +109,11 @@ def compare(
     extractor: Extractor,
     chunker: Chunker | None = None,
 ) -> tuple[Compared, AsyncGenerator[WantedDocument]]:
-    """Return the documents to write, made one at a time, and what is known of the others.
+    """Return the state of the comparison, and a generator of the documents to write.
 
-    A document whose text and rules are those of the graph is unchanged; stale if another
-    model, prompt, or wider schema extracted it. A new document with the text of one whose source
-    is gone is that one, moved.
+    The state is filled while the generator runs. A document with the same text and rules as in the
+    graph is unchanged, or stale if another model, prompt, or schema extracted it. A new document
+    with the text of a missing document is reported as moved.
     """
     comparison = Compared.of(order.sources, stored)
     rules, signature = rules_of(order.rules, loader, chunker), extractor.signature
@@ -121,7 +123,7 @@ def compare(
 
 @dataclass(frozen=True, slots=True)
 class _Comparing:
-    """The sources of an order against the documents of its graph."""
+    """Compares the sources of an order with the documents of its graph."""
 
     order: IngestOrder
     loader: DocumentLoader
@@ -140,10 +142,10 @@ class _Comparing:
             by_hash[one.hash].append(id_)
         for source in self.order.sources.listed:
             roots = self._roots_of(source)
-            async with aclosing(self._load(source)) as documents:
+            async with aclosing(self._load_source(source)) as documents:
                 async for loaded in documents:
                     try:
-                        document = await self._compared(loaded, by_hash, roots)
+                        document = await self._compare_document(loaded, by_hash, roots)
                     except StoppedError as error:
                         self.comparison.stopped = str(error)
                         return
@@ -152,7 +154,7 @@ class _Comparing:
             self.comparison.done.add(source.id)
 
     def _roots_of(self, source: DocumentSource) -> tuple[str, ...]:
-        """Return hashes of the folder of a source, none without one."""
+        """Return hashes of a source's folder, empty if the source has none."""
         folder = folder_of(source)
         if folder is None:
             return ()
@@ -160,13 +162,13 @@ class _Comparing:
             self.roots[folder] = root_hashes(folder)
         return self.roots[folder]
 
-    async def _load(self, source: DocumentSource) -> AsyncGenerator[LoadedDocument]:
-        """Yield the documents of a source; what it has no more is missing.
+    async def _load_source(self, source: DocumentSource) -> AsyncGenerator[LoadedDocument]:
+        """Yield the documents of a source, and record its stored documents that are missing.
 
-        After a fault that is not known, so nothing of it is.
+        After a fault, nothing is recorded as missing, because the source was not read completely.
         """
         unseen = self.comparison.unseen.pop(source.id, {})
-        # A document that its file has no more is missing, which says more than that it is empty.
+        # If a file's only document is gone, "missing" says more than "empty".
         empty = source.id not in unseen
         failed, seen = 0, set[str]()
         built_in = isinstance(self.loader, FileLoader)
@@ -179,12 +181,12 @@ class _Comparing:
                     empty = False
                     unseen.pop(loaded.id, None)
                     if isinstance(loaded, LoadedDocument):
-                        yield loaded if built_in else self._checked(name, loaded, seen)
+                        yield loaded if built_in else self._check_loaded(name, loaded, seen)
                     else:
                         failed += 1
                         self.comparison.fail(loaded.id, loaded.reason)
         except EmptyDocumentError:
-            pass  # it was read to its end
+            pass  # An empty document was read completely, so it is no failure.
         except (InputFileError, ModelError) as error:
             failed += 1
             self.comparison.fail(source.id, str(error))
@@ -193,10 +195,10 @@ class _Comparing:
             if empty:
                 self.comparison.outcomes.append(DocumentOutcome(id=source.id, state="empty"))
 
-    def _checked(self, loader: str, loaded: LoadedDocument, seen: set[str]) -> LoadedDocument:
-        """Return a document of a loader that people have written, as a built-in one returns it.
+    def _check_loaded(self, loader: str, loaded: LoadedDocument, seen: set[str]) -> LoadedDocument:
+        """Return a document of a user's loader, checked and normalized like a built-in one's.
 
-        ``seen`` are the ids of its source so far. Raises InputFileError.
+        ``seen`` has the ids of its source so far. Raises InputFileError.
         """
         check_id(loaded.id)
         if loaded.id in seen:
@@ -207,12 +209,12 @@ class _Comparing:
         seen.add(loaded.id)
         return normalize_loaded(loader, loaded)
 
-    async def _compared(
+    async def _compare_document(
         self, loaded: LoadedDocument, by_hash: Mapping[str, list[str]], roots: tuple[str, ...]
     ) -> WantedDocument | None:
-        """Return a document if it is to be written. Raises StoppedError."""
+        """Return a document to write, None if it stays or fails. Raises StoppedError."""
         hash_, known = hash_of(loaded.text), self.stored.get(loaded.id)
-        if known and (state := self._standing(known, hash_)):
+        if known and (state := self._state_if_kept(known, hash_)):
             self.comparison.outcomes.append(
                 DocumentOutcome(
                     id=loaded.id,
@@ -226,9 +228,9 @@ class _Comparing:
                 self.comparison.rooted[loaded.id] = roots
             return None
         try:
-            chunks = await self._divided(loaded.text)
+            chunks = await self._divide(loaded.text)
             made = _wanted_chunks(loaded.id, chunks, self._signatures(known))
-            # A long text takes seconds, in which other tasks have their turns.
+            # A long text takes seconds, so a thread leaves time for other tasks.
             long = len(loaded.text.text) > TURN_LETTERS
             wanted = await asyncio.to_thread(list, made) if long else [*made]
         except (ModelError, ValueError) as error:
@@ -251,7 +253,7 @@ class _Comparing:
             media_type=loaded.media_type,
         )
 
-    async def _divided(self, text: DocumentText) -> Iterator[Chunk]:
+    async def _divide(self, text: DocumentText) -> Iterator[Chunk]:
         """Return the chunks of a document. Raises ModelError and StoppedError."""
         if self.chunker is None:
             return chunk_document(text, self.order.rules)
@@ -260,8 +262,8 @@ class _Comparing:
             dividing: object = self.chunker.divide(text)
         return chunks_ending(text, await await_ends(name, dividing, length), self.order.rules)
 
-    def _standing(self, known: StoredDocument, hash_: str) -> DocumentState | None:
-        """Return the state of a document that stays as it is; None if it is to be written."""
+    def _state_if_kept(self, known: StoredDocument, hash_: str) -> DocumentState | None:
+        """Return the state of a document that stays as it is, None if it has to be written."""
         if (known.hash, known.rules) != (hash_, self.rules):
             return None
         if known.signature != self.signature or not all(map(self._narrows, known.told)):
@@ -270,11 +272,11 @@ class _Comparing:
         return "unchanged" if pruned == self.order.schema.signature else None
 
     def _narrows(self, told: str) -> bool:
-        """Return whether what was asked for under a schema has all that the wanted one allows."""
+        """Return whether an extraction under the schema ``told`` has all that is wanted now."""
         return narrows(self.order.schema, told, self.order.schemas)
 
     def _signatures(self, known: StoredDocument | None) -> list[tuple[str, str]]:
-        """Return the extractor's signature with each schema asked under: the wanted one first."""
+        """Return the extractor's signature with each usable schema hash, the wanted one first."""
         schema = self.extractor.schema
         if schema is None:
             return [(self.signature, "")]
@@ -285,9 +287,9 @@ class _Comparing:
 
 
 def normalize_loaded(loader: str, loaded: LoadedDocument) -> LoadedDocument:
-    """Return a document whose text has its normal form, in which the built-in readers write it.
+    """Return a document with normalized text, as the built-in readers return it.
 
-    Raises InputFileError if that would move the places that come with the text.
+    Raises InputFileError if normalizing would shift the positions that come with the text.
     """
     text, plain = loaded.text, normalize(loaded.text.text)
     if plain == text.text:
@@ -301,14 +303,17 @@ def normalize_loaded(loader: str, loaded: LoadedDocument) -> LoadedDocument:
 
 
 def narrows(schema: EntitySchema, told: str, schemas: Mapping[str, EntitySchema]) -> bool:
-    """Return whether what was asked for under the schema ``told`` has all that one allows."""
+    """Return whether an extraction under the schema hash ``told`` has all that ``schema`` allows.
+
+    ``schemas`` maps hashes to schemas. An unknown hash counts only if it is that of ``schema``.
+    """
     former = schemas.get(told)
     same = told == schema.told.signature
     return same or (former is not None and former.covers(schema))
 
 
 def hash_of(text: DocumentText) -> str:
-    """Return a hash of a document's text, with its pages, titles, entities, and what is unread."""
+    """Return a hash of a document's text, pages, titles, given entities, and unread parts."""
     if not (text.page_starts or text.outline or text.given or text.unread or text.labels):
         return digest(text.text)
     outline = [[one.start, one.level, one.title] for one in text.outline]
@@ -319,13 +324,13 @@ def hash_of(text: DocumentText) -> str:
 
 
 def rules_of(rules: ChunkRules, loader: DocumentLoader, chunker: Chunker | None = None) -> str:
-    """Return a hash of how documents are loaded, divided, and searched for definitions."""
+    """Return a hash of the rules by which documents are loaded, divided, and given additions."""
     divided: object = [chunker.signature, rules.overlap] if chunker else rules.signature
     return digest([divided, loader.signature, additions.FORM])
 
 
 def _source_of(document: str, sources: Set[str]) -> str | None:
-    """Return the source that a document may be of: its id, or what stands before a ``#``."""
+    """Return the source that may hold a document: its id, or the part of it before a ``#``."""
     if document in sources:
         return document
     ends = (place for place, letter in enumerate(document) if letter == "#")
@@ -335,7 +340,7 @@ def _source_of(document: str, sources: Set[str]) -> str | None:
 def _wanted_chunks(
     document: str, chunks: Iterable[Chunk], signatures: Sequence[tuple[str, str]]
 ) -> Iterator[WantedChunk]:
-    """Yield the chunks of a document; equal texts in it are told apart by their order."""
+    """Yield the chunks of a document; ids of equal texts are numbered in order."""
     repeated: Counter[str] = Counter()
     for chunk in chunks:
         repeated[chunk.hash] += 1
@@ -351,5 +356,5 @@ def _wanted_chunks(
 
 
 def title_of(document: str) -> str:
-    """Return how a document is called: the name of its file."""
+    """Return the title of a document: the name of its file."""
     return PurePosixPath(document).name

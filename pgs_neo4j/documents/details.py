@@ -1,4 +1,4 @@
-"""Reads one document of a graph with its chunks, and says why it is stale."""
+"""Reads one document of a graph with its chunks, and explains why it is stale."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from pgs_neo4j.text.extraction.schema import EntitySchema
 
 
 def find_document(documents: Mapping[str, StoredDocument], graph: str, name: str) -> StoredDocument:
-    """Return the document with an id, or the only one with a name.
+    """Return the document whose id is ``name``, or the only document with that name.
 
-    Raises UnknownDocumentError, and UsageError for a name that several have.
+    Raises UnknownDocumentError, and UsageError if several documents have the name.
     """
     if name in documents:
         return documents[name]
@@ -67,8 +67,8 @@ async def read_details(
         stale=stale,
         unread=stored.unread,
         entities=rows[0]["entities"],
-        relations=len({place for one in extractions for place in _relations(one)}),
-        chunks=tuple(map(_chunk, chunks, extractions)),
+        relations=len({place for one in extractions for place in _list_relations(one)}),
+        chunks=tuple(map(_make_chunk, chunks, extractions)),
     )
 
 
@@ -81,7 +81,7 @@ def stale_reasons(
     loader: DocumentLoader,
     chunker: Chunker | None = None,
 ) -> Iterator[str]:
-    """Yield why a document is not as an ingestion with these settings would make it."""
+    """Yield the reasons why an ingestion with these settings would change a document."""
     if not stored.hash:
         yield "an ingestion ended before all of it was written"
     if stored.signature != extractor.signature:
@@ -92,12 +92,12 @@ def stale_reasons(
         yield "its loader or chunk settings have changed since"
 
 
-def _relations(extraction: GroundedExtraction) -> Iterator[object]:
+def _list_relations(extraction: GroundedExtraction) -> Iterator[object]:
     for one in contribution_of("", extraction, sure=True).statements:
         yield (one.source, one.type, one.target)
 
 
-def _chunk(row: Mapping[str, Any], extraction: GroundedExtraction) -> DocumentChunk:
+def _make_chunk(row: Mapping[str, Any], extraction: GroundedExtraction) -> DocumentChunk:
     return DocumentChunk(
         id=row["id"],
         index=row["index"],

@@ -1,7 +1,7 @@
-"""Lists, shows, merges, and splits the entities of a graph of documents, as people ask for them.
+"""Lists, shows, merges, and splits the entities of a graph of documents at a user's request.
 
-What people rule outlasts later ingestions. The page of an entity explains how each of its names
-came to it: by its letters, by its type, by a judgment, or by a ruling.
+A user's rulings survive later ingestions. An entity's page explains how each name joined it: by its
+letters, by its type, by a judgment, or by a ruling.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ from pgs_neo4j.text.name_variants import PresentName
 
 PREFIX = "entity"
 SHOWN = 50
-"""Chunks and relations of a page, of each the first."""
+"""Most chunks, and most relations, on an entity's page."""
 NONE: Judged = MappingProxyType({})
 LEADS, MERGED, APART, STRAY = "leads", "merged", "apart", "type"
 
@@ -62,9 +62,10 @@ LEADS, MERGED, APART, STRAY = "leads", "merged", "apart", "type"
 async def list_entities(
     db: Database, graph: str, text: str = "", kind: str = "", limit: int = 100
 ) -> list[EntityInfo]:
-    """Return entities, those with the most mentions first. Raises DatabaseError.
+    """Return at most ``limit`` entities, the most mentioned first. Raises DatabaseError.
 
-    ``text`` is part of one of their names, and ``kind`` their type; both in any case.
+    ``text`` is a part of a name, and ``kind`` is a type. Neither is case-sensitive, and an empty
+    one matches all entities.
     """
     rows = await db.read(
         queries.get("documents/entities/list"),
@@ -80,7 +81,7 @@ async def list_entities(
 async def read_entity(db: Database, graph: str, wanted: str) -> EntityPage:
     """Return an entity with its names, chunks, and relations.
 
-    Raises UsageError if it is not there, and DatabaseError.
+    Raises UsageError unless exactly one entity is meant, and DatabaseError.
     """
     entity = await find_entity(db, graph, wanted)
     id_ = entity_id(entity)
@@ -91,23 +92,23 @@ async def read_entity(db: Database, graph: str, wanted: str) -> EntityPage:
     relations = await db.read(queries.get("documents/entities/read_relations"), **given)
     return EntityPage(
         entity=EntityInfo(**row),
-        names=await _names(db, graph, entity),
+        names=await _read_names(db, graph, entity),
         chunks=tuple(EntityChunk(**one | {"path": tuple(one["path"])}) for one in chunks),
         relations=tuple(EntityRelation(**one) for one in relations),
         **counts,
     )
 
 
-async def _names(db: Database, graph: str, entity: Named) -> tuple[EntityName, ...]:
+async def _read_names(db: Database, graph: str, entity: Named) -> tuple[EntityName, ...]:
     ruled = await read_rulings(db, graph)
     names = (await read_called(db, graph, [entity], (), ())).names
     judged = mates_of(await read_judgments(db, graph))
     joined = explain_names(names, entity, ruled, VariantResolver(), judged)
-    rows = [_name(names, named, one) for named, one in joined.items()]
+    rows = [_make_name(names, named, one) for named, one in joined.items()]
     return tuple(sorted(rows, key=lambda row: (row.id != entity_id(entity), -row.mentions, row.id)))
 
 
-def _name(names: NameTallies, named: Named, joined: Joined) -> EntityName:
+def _make_name(names: NameTallies, named: Named, joined: Joined) -> EntityName:
     key, kind = named
     tally = names.by_key[key][kind]
     return EntityName(
@@ -120,9 +121,10 @@ def _name(names: NameTallies, named: Named, joined: Joined) -> EntityName:
 
 
 async def merge_entities(db: Database, writer: Writer, wanted: Sequence[str], into: str) -> str:
-    """Merge the ``wanted`` entities into another one, and return its id.
+    """Merge the ``wanted`` entities into the entity ``into``, and return the id of the result.
 
-    Raises UsageError if one of them is not there, LeaseLostError, and DatabaseError.
+    Raises UsageError if an entity does not exist or is merged already, LeaseLostError, and
+    DatabaseError.
     """
     graph = writer.graph
     target = await find_entity(db, graph, into)
@@ -134,7 +136,7 @@ async def merge_entities(db: Database, writer: Writer, wanted: Sequence[str], in
     ruled: Ruled = former
     for entity in found:
         ruled = merge_names(ruled, entity, target)
-    await _rule(db, writer, former, ruled)
+    await _publish_rulings(db, writer, former, ruled)
     return entity_id((await read_present(db, graph, [target[0]]))[target].entity)
 
 
@@ -143,9 +145,9 @@ async def split_entity(
 ) -> list[str]:
     """Split names off an entity, and return the ids of the resulting entities.
 
-    A merged name leaves with all names that came with it, which restores what was before the merge.
-    Without names, all merges into the entity are taken back. Raises UsageError for an entity or a
-    name that does not exist, LeaseLostError, and DatabaseError.
+    A merged name leaves with all names that came with it, which restores the state before the
+    merge. Without ``names``, all merges into the entity are undone. Raises UsageError if the entity
+    or a name does not exist, LeaseLostError, and DatabaseError.
     """
     graph = writer.graph
     entity = await find_entity(db, graph, wanted)
@@ -155,19 +157,19 @@ async def split_entity(
     joined = explain_names(own, entity, former, resolution.resolver, resolution.judged)
     ruled: Ruled = former
     for name in names:
-        named = _meant(own, entity, name)
+        named = _find_name(own, entity, name)
         through = (named,) if joined[named].how == STRAY else (named, joined[named].to)
         if all(root_of(ruled, one) == root_of(former, one) for one in through):
-            ruled = _part(ruled, through, entity)  # else it parted with another of the names
+            ruled = _split_off(ruled, through, entity)  # Otherwise it left with an earlier name.
     if not names:
-        ruled = _part_merged(ruled, entity, wanted)
-    await _rule(db, writer, former, ruled)
+        ruled = _undo_merges(ruled, entity, wanted)
+    await _publish_rulings(db, writer, former, ruled)
     after = await read_present(db, graph, [key for key, _ in joined])
     return sorted({entity_id(one.entity) for named, one in after.items() if named in joined})
 
 
-def _meant(names: NameTallies, entity: Named, wanted: str) -> Named:
-    """Return the name of an entity that is meant, preferably not the leading name."""
+def _find_name(names: NameTallies, entity: Named, wanted: str) -> Named:
+    """Return the entity's name that ``wanted`` means, preferably not the leading name."""
     for key, kind in readings(wanted):
         found = [(key, own) for own in names.by_key.get(key, {}) if kind in (None, own.lower())]
         others = [named for named in found if named != entity]
@@ -181,10 +183,10 @@ def _meant(names: NameTallies, entity: Named, wanted: str) -> Named:
     )
 
 
-def _part(ruled: Ruled, through: Sequence[Named], entity: Named) -> Ruled:
+def _split_off(ruled: Ruled, through: Sequence[Named], entity: Named) -> Ruled:
     """Return rulings that split a name off its entity.
 
-    ``through`` holds the name, and the name that it follows.
+    ``through`` holds the name, and then the name through which it joined the entity, if any.
     """
     named = through[0]
     for one in through:
@@ -198,7 +200,7 @@ def _part(ruled: Ruled, through: Sequence[Named], entity: Named) -> Ruled:
     return part_name(ruled, named)
 
 
-def _part_merged(ruled: Ruled, entity: Named, wanted: str) -> Ruled:
+def _undo_merges(ruled: Ruled, entity: Named, wanted: str) -> Ruled:
     """Return rulings without the merges into an entity."""
     merged = merged_into(ruled, root_of(ruled, entity))
     if not merged:
@@ -208,8 +210,8 @@ def _part_merged(ruled: Ruled, entity: Named, wanted: str) -> Ruled:
     return ruled
 
 
-async def _rule(db: Database, writer: Writer, former: Ruled, ruled: Ruled) -> None:
-    """Store rulings, and publish what they change, in one transaction."""
+async def _publish_rulings(db: Database, writer: Writer, former: Ruled, ruled: Ruled) -> None:
+    """Store rulings and publish the resulting changes, in one transaction."""
     stored, deleted = changed_rulings(former, ruled)
     resolution = replace(writer.resolution, rulings=rulings_in_force(ruled))
     suspects = names_concerned(former, ruled)
@@ -221,8 +223,8 @@ async def _rule(db: Database, writer: Writer, former: Ruled, ruled: Ruled) -> No
 async def find_entity(db: Database, graph: str, wanted: str) -> Named:
     """Return the entity that ``wanted`` means: a name, ``Type:Name``, or an id.
 
-    An id means its entity, even if a name of another entity has the same key and type. Raises
-    UsageError unless exactly one is meant, and DatabaseError.
+    An id always means its own entity, even if another entity has a name with the same key and type.
+    Raises UsageError unless exactly one entity is meant, and DatabaseError.
     """
     meant = [*readings(wanted)]
     query = queries.get("documents/entities/find")
@@ -252,7 +254,10 @@ async def find_entity(db: Database, graph: str, wanted: str) -> Named:
 
 
 def readings(wanted: str) -> Iterator[tuple[str, str | None]]:
-    """Yield the keys and types that a wanted entity or name may mean, the likeliest first."""
+    """Yield the keys and types that ``wanted`` may mean, the likeliest first.
+
+    The type is in lower case, None if any type is meant.
+    """
     yield normalize_name(wanted), None
     kind, parted, name = wanted.removeprefix(f"{PREFIX}:").partition(":")
     if parted:
@@ -262,7 +267,7 @@ def readings(wanted: str) -> Iterator[tuple[str, str | None]]:
 
 @dataclass(frozen=True, slots=True)
 class Joined:
-    """How a name came to its entity, and by which other name; itself if by none."""
+    """How a name joined its entity, and through which other name; itself if through none."""
 
     how: str
     to: Named
@@ -271,7 +276,7 @@ class Joined:
 def explain_names(
     names: NameTallies, entity: Named, ruled: Ruled, resolver: Resolver, judged: Judged = NONE
 ) -> dict[Named, Joined]:
-    """Return how each name of an entity came to it; ``names`` are all of its names."""
+    """Return how each name of an entity joined it; ``names`` has all of its names."""
     force = rulings_in_force(ruled)
     pinned = {*force, *force.values()}
     types = names.types(pinned)
@@ -280,13 +285,13 @@ def explain_names(
     return {
         (key, kind): Joined(STRAY, (key, main))
         if main != kind
-        else _joined(present[key, kind], entity, ruled, leaders, resolver, judged)
+        else _explain_name(present[key, kind], entity, ruled, leaders, resolver, judged)
         for key, own in types.items()
         for kind, main in own.items()
     }
 
 
-def _joined(
+def _explain_name(
     name: PresentName,
     entity: Named,
     ruled: Ruled,

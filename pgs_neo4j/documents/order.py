@@ -1,4 +1,4 @@
-"""Describes what is ingested, how, and through which connections."""
+"""Describes an ingestion: its sources, its rules, and the connections that it uses."""
 
 from __future__ import annotations
 
@@ -25,31 +25,31 @@ class Chunker(Protocol):
 
     @property
     def signature(self) -> str:
-        """A hash of everything that decides; with another one, documents are divided again."""
+        """A hash of all settings. If it changes, documents are divided again."""
         ...
 
     async def divide(self, document: DocumentText) -> Sequence[int]:
-        """Return where in the text chunks end: ascending, the last at the end of the text.
+        """Return the ascending positions at which chunks end; the last is the end of the text.
 
-        A sentence that a chunk ends in is divided there. Raises ModelError and StoppedError.
+        A chunk may end within a sentence. Raises ModelError and StoppedError.
         """
         ...
 
 
 class Extractor(Protocol):
-    """Extracts entities and relations from a chunk.
+    """Extracts entities and relations from chunks.
 
-    ``signature`` and ``schema`` tell everything that decides its replies.
+    Its replies must depend on nothing but the chunk, ``signature``, and ``schema``.
     """
 
     @property
     def signature(self) -> str:
-        """A hash of the model, the prompt, and what else decides a reply, but for the schema."""
+        """A hash of the model, the prompt, and all else that affects replies, except the schema."""
         ...
 
     @property
     def schema(self) -> EntitySchema | None:
-        """The schema that it is told; None if none decides its replies."""
+        """The schema that it is given, None if its replies depend on no schema."""
         ...
 
     @property
@@ -59,53 +59,58 @@ class Extractor(Protocol):
 
     @property
     def shares(self) -> bool:
-        """Whether small documents are extracted together; if that fails, all of them fail."""
+        """Whether small documents are extracted in one call. If it fails, all of them fail."""
         ...
 
     @property
     def sure(self) -> bool:
-        """Whether one mention is enough for an entity of the view."""
+        """Whether a single mention is enough for an entity to be in the view."""
         ...
 
     async def forecast(self, chunks: Sequence[Chunk]) -> ExtractionForecast:
-        """Return the calls that ``extract`` would make for some chunks."""
+        """Return a forecast of the calls that ``extract`` would make for these chunks."""
         ...
 
     async def extract(self, chunks: Sequence[Chunk]) -> Sequence[Extraction]:
-        """Return what each chunk says: mostly one, or several small documents.
+        """Return the extraction of each chunk, in order.
 
-        What it says of a chunk may depend on that chunk alone. Raises ModelError and StoppedError.
+        Most calls have one chunk; several chunks come from small documents. Each extraction may
+        depend only on its own chunk. Raises ModelError and StoppedError.
         """
         ...
 
 
 class Describer(Protocol):
-    """Makes one description of the many that chunks give of an entity."""
+    """Combines the descriptions that chunks give of an entity into one."""
 
     @property
     def signature(self) -> str:
-        """A hash of everything that decides its replies."""
+        """A hash of all settings that affect its replies."""
         ...
 
     async def describe(self, name: str, kind: str, fragments: Sequence[str]) -> str:
-        """Return one description; ``kind`` is the type. Raises ModelError and StoppedError."""
+        """Return one description of the entity ``name`` of type ``kind``.
+
+        Raises ModelError and StoppedError.
+        """
         ...
 
 
 class Arbiter(Protocol):
-    """Judges whether two names are of the same thing."""
+    """Judges whether two names mean the same thing."""
 
     async def judge(self, pairs: Sequence[tuple[ShownName, ShownName]]) -> list[bool | None]:
-        """Return whether each pair is the same; None leaves it open.
+        """Return whether each pair means the same thing, None for an undecided pair.
 
-        Raises PromptTooLongError, after which halves are asked for, ModelError, and StoppedError.
+        Raises PromptTooLongError, after which the caller asks for each half, ModelError, and
+        StoppedError.
         """
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Embedding:
-    """What embeds the texts of a graph.
+    """The embedder for the texts of a graph.
 
     ``begin`` is called once, before the first vector is written.
     """
@@ -116,11 +121,12 @@ class Embedding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IngestOrder:
-    """The sources to ingest into a graph.
+    """The sources to ingest into a graph, and the rules for it.
 
-    ``schemas`` are those of its documents as they stand, by hash. ``sync`` also deletes documents
-    whose files are gone from the folders that are read, and ``forget`` the text of answers that
-    quote these. ``refresh`` extracts again what another model, prompt, or schema extracted.
+    ``schemas`` are the schemas of the graph's present documents, by hash. ``sync`` also deletes
+    documents whose files are gone from the folders that are read. ``forget`` also deletes the text
+    of answers that quote these documents. ``refresh`` extracts stale documents again, which another
+    model, prompt, or schema extracted.
     """
 
     graph: str
@@ -138,8 +144,8 @@ class IngestOrder:
 class IngestTools:
     """The connections of an ingestion.
 
-    ``resolver`` decides which names are variants, and ``chunker`` where chunks end, each instead of
-    the built-in rules. ``arbiter`` judges close names, which otherwise stay apart.
+    ``resolver`` decides which names are variants, and ``chunker`` decides where chunks end. Without
+    them, the built-in rules decide. ``arbiter`` judges close names, which otherwise stay apart.
     """
 
     db: Database

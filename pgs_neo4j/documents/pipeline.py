@@ -1,4 +1,4 @@
-"""Ingests files: compares, extracts what is new, folds, and publishes group by group."""
+"""Ingests files: compares them, extracts new text, folds it, and publishes it group by group."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ from pgs_neo4j.telemetry.spans import SpanNotes, start_span
 
 @dataclass(slots=True)
 class _Tally:
-    """What happened so far."""
+    """The results of an ingestion so far."""
 
     outcomes: list[DocumentOutcome] = field(default_factory=list)
     dropped: Counter[str] = field(default_factory=Counter)
@@ -56,19 +56,19 @@ class _Tally:
 
     @property
     def whole(self) -> bool:
-        """Whether all that was bought is in the graph."""
+        """Whether the graph holds everything that model calls were paid for."""
         failed = any(outcome.state == "failed" for outcome in self.outcomes)
         return not (failed or self.stopped or self.described.ended)
 
 
 async def ingest(order: IngestOrder, tools: IngestTools) -> Ingested:
-    """Make the documents of a graph equal to their files, and return what became of each.
+    """Make the documents of a graph equal to their files, and return the outcome of each.
 
-    A document that cannot be read or extracted is told, and leaves the others alone. A limit ends
-    the ingestion; what was extracted by then is kept. Raises ModelError if its calls would all fail
-    alike, as with a refused key: what is whole is published, and nothing is deleted. Raises
-    BusyError while another process writes these documents, UsageError if the graph was loaded from
-    a file, and DatabaseError.
+    A document that cannot be read or extracted is reported, and does not affect the others. A limit
+    ends the ingestion, but all extractions so far are kept. Raises ModelError if all further calls
+    would fail in the same way, for example if the API key is refused. Then complete documents are
+    published, and none are deleted. Raises BusyError while another process writes these documents,
+    UsageError if the graph was loaded from a file, and DatabaseError.
     """
     began, tally = perf_counter(), _Tally()
     await prepare(tools.db)
@@ -88,23 +88,23 @@ async def ingest(order: IngestOrder, tools: IngestTools) -> Ingested:
             aclosing(_write_groups(order, tools, writer, groups, tally)) as written,
         ):
             async for _ in written:
-                _tell(order, tools, len(compared.outcomes) + len(tally.outcomes))
+                _report_progress(order, tools, len(compared.outcomes) + len(tally.outcomes))
         if tally.ended is not None:
             raise tally.ended
         tally.stopped = tally.stopped or compared.stopped
-        _tell(order, tools, len(compared.outcomes) + len(tally.outcomes))
+        _report_progress(order, tools, len(compared.outcomes) + len(tally.outcomes))
         await keep_roots(tools.db, writer, compared.rooted)
-        await _sync(order, tools, writer, compared, tally)
-        await _judge(tools, writer, tally)
-        await _describe(tools, writer, tally)
-        await _embed(tools, writer, tally)
-        await _judge_near(tools, writer, tally)
+        await _delete_missing(order, tools, writer, compared, tally)
+        await _judge_close_names(tools, writer, tally)
+        await _describe_entities(tools, writer, tally)
+        await _embed_texts(tools, writer, tally)
+        await _judge_near_names(tools, writer, tally)
         if not tools.extractor.free and tally.whole:
             await tools.keeper.forget_replies()
-    return _result(order, tools, compared, tally, perf_counter() - began)
+    return _make_result(order, tools, compared, tally, perf_counter() - began)
 
 
-def _result(
+def _make_result(
     order: IngestOrder, tools: IngestTools, compared: Compared, tally: _Tally, seconds: float
 ) -> Ingested:
     described, judged, embedded = tally.described, tally.judged, tally.embedded
@@ -137,18 +137,18 @@ def _result(
     )
 
 
-async def _sync(
+async def _delete_missing(
     order: IngestOrder, tools: IngestTools, writer: Writer, compared: Compared, tally: _Tally
 ) -> None:
-    """Delete the documents whose files are gone, if that is wanted and known.
+    """Delete the documents whose files are gone, if the order asks for it and no limit was hit.
 
-    A deletion that broke off is continued.
+    An interrupted deletion is continued.
     """
     if not order.sync or tally.stopped:
         return
     if not compared.missing and not (await read_begun(tools.db, order.graph)).uids:
         return
-    with _step("delete", len(compared.missing)):
+    with _start_step("delete", len(compared.missing)):
         tally.deletion = await delete_documents(
             tools.db,
             writer,
@@ -173,71 +173,71 @@ async def _write_groups(
     while ready is not None:
         following, written = await together(
             _extract_next(order, tools, groups, tally),
-            _publish(order, tools, writer, ready),
+            _publish_group(order, tools, writer, ready),
         )
         tally.outcomes += written.outcomes
         tally.dropped.update(written.dropped)
-        # Only now, so that what the next group repeats is always known to it.
+        # Stored extractions are deleted only now, because the next group may repeat their text.
         needed = written.needed | (following.needed if following else set())
         await forget_extractions(tools.db, order.graph, written.settled - needed)
         ready = following
         yield
 
 
-async def _publish(
+async def _publish_group(
     order: IngestOrder,
     tools: IngestTools,
     writer: Writer,
     ready: ExtractedGroup | LargeDocument,
 ) -> WrittenGroup:
     if isinstance(ready, LargeDocument):
-        with _step("publish", 1):
+        with _start_step("publish", 1):
             return await write_large(order, tools, writer, ready)
-    with _step("publish", len(ready.extracted.documents)):
+    with _start_step("publish", len(ready.extracted.documents)):
         return await write_group(order, tools, writer, ready)
 
 
-def _step(step: str, documents: int | None = None) -> SpanNotes:
-    """Return the span of a step; the calls and statements within are its children."""
+def _start_step(step: str, documents: int | None = None) -> SpanNotes:
+    """Start the span of a step; the calls and statements within it become its children."""
     return start_span(spans.step_name(step), {spans.DOCUMENTS: documents}, current=True)
 
 
-async def _describe(tools: IngestTools, writer: Writer, tally: _Tally) -> None:
-    """Describe the entities that wait for it, also those of former ingestions."""
+async def _describe_entities(tools: IngestTools, writer: Writer, tally: _Tally) -> None:
+    """Describe the entities that wait for a description, also from earlier ingestions."""
     describer, limit = tools.describer, tools.calls.scheduler.limit.ceiling
     if describer is not None and not (tally.stopped or tally.judged.stopped):
-        with _step("describe") as span:
+        with _start_step("describe") as span:
             described = await describe_waiting(tools.db, writer, describer, limit, tools.on_event)
             span.note({spans.ENTITIES: described.entities})
         entities = tally.described.entities + described.entities
         tally.described = replace(described, entities=entities)
 
 
-async def _judge(tools: IngestTools, writer: Writer, tally: _Tally) -> None:
-    """Have close names judged, if that is wanted."""
+async def _judge_close_names(tools: IngestTools, writer: Writer, tally: _Tally) -> None:
+    """Let the arbiter judge close names, if there is one."""
     if tools.arbiter is None or tally.stopped:
         return
     limit = tools.calls.scheduler.limit.ceiling
-    with _step("judge"):
+    with _start_step("judge"):
         judged = await judge_names(tools.db, writer, tools.arbiter, limit, tools.on_event)
     pairs, same = tally.judged.pairs + judged.pairs, tally.judged.same + judged.same
     tally.judged = replace(judged, pairs=pairs, same=same)
 
 
-async def _judge_near(tools: IngestTools, writer: Writer, tally: _Tally) -> None:
-    """Have names judged that new vectors show to be near, and renew what that changes."""
+async def _judge_near_names(tools: IngestTools, writer: Writer, tally: _Tally) -> None:
+    """Judge names that are close by their new vectors, then update descriptions and vectors."""
     joined = tally.judged.same
     if tally.embedded.made and tally.whole and not tally.judged.ended:
-        await _judge(tools, writer, tally)
+        await _judge_close_names(tools, writer, tally)
     if tally.judged.same > joined:
-        await _describe(tools, writer, tally)
-        await _embed(tools, writer, tally)
+        await _describe_entities(tools, writer, tally)
+        await _embed_texts(tools, writer, tally)
 
 
-async def _embed(tools: IngestTools, writer: Writer, tally: _Tally) -> None:
-    """Embed the texts without a vector, also those of former ingestions."""
+async def _embed_texts(tools: IngestTools, writer: Writer, tally: _Tally) -> None:
+    """Embed the texts without a vector, also from earlier ingestions."""
     stopped = tally.stopped or tally.described.stopped
-    with _step("embed") as span:
+    with _start_step("embed") as span:
         embedded = await embed_waiting(tools, writer, stopped=stopped)
         span.note({spans.TEXTS: embedded.made})
     former = tally.embedded
@@ -249,7 +249,7 @@ async def _embed(tools: IngestTools, writer: Writer, tally: _Tally) -> None:
     )
 
 
-def _tell(order: IngestOrder, tools: IngestTools, done: int) -> None:
+def _report_progress(order: IngestOrder, tools: IngestTools, done: int) -> None:
     expected = max(done, len(order.sources.listed))
     tools.on_event(Progressed("ingest", done, expected, "documents"))
 
@@ -257,7 +257,7 @@ def _tell(order: IngestOrder, tools: IngestTools, done: int) -> None:
 async def group_documents(
     documents: AsyncIterator[WantedDocument],
 ) -> AsyncGenerator[list[WantedDocument]]:
-    """Yield the documents that one transaction publishes. One that is larger comes in parts."""
+    """Yield groups of documents for one transaction each; a larger document comes in parts."""
     group: list[WantedDocument] = []
     size = 0
     async for document in documents:
@@ -282,20 +282,23 @@ async def _extract_next(
     groups: AsyncIterator[list[WantedDocument]],
     tally: _Tally,
 ) -> ExtractedGroup | LargeDocument | None:
-    """Extract what is new in the next group; None after the last one, a limit, or an end."""
+    """Extract the new text of the next group.
+
+    Returns None after the last group, after a limit, and if all further calls would fail.
+    """
     if tally.stopped or tally.ended:
         return None
     while group := await _read_next(groups):
         part = group[0].part
         if part is None:
-            with _step("extract", len(group)):
+            with _start_step("extract", len(group)):
                 stored = await read_former(tools.db, order.graph, group)
                 extracted = await extract_group(order, tools, group, stored)
             tally.stopped = tally.stopped or extracted.stopped
             tally.ended = extracted.ended
             return ExtractedGroup(extracted, stored)
-        if not part.number:  # it stands for all parts
-            with _step("extract", 1):
+        if not part.number:  # The first part triggers the extraction of all parts.
+            with _start_step("extract", 1):
                 tally.stopped = await extract_large(order, tools, part.large) or tally.stopped
                 tally.ended = part.large.ended
             return part.large
@@ -303,7 +306,7 @@ async def _extract_next(
 
 
 async def _read_next(groups: AsyncIterator[list[WantedDocument]]) -> list[WantedDocument] | None:
-    with _step("read") as span:
+    with _start_step("read") as span:
         group = await anext(groups, None)
         span.note({spans.DOCUMENTS: len(group or ())})
     return group

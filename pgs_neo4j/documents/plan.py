@@ -1,6 +1,6 @@
-"""Predicts what an ingestion would do and cost. It calls no model, and writes nothing.
+"""Predicts the steps and the cost of an ingestion, without calling a model or writing anything.
 
-A model's server is asked only what the model can take, which costs nothing.
+It only asks a model's server for the model's context size, which is free.
 """
 
 from __future__ import annotations
@@ -43,16 +43,20 @@ from pgs_neo4j.text.shown import counted
 from pgs_neo4j.text.tokens import estimate
 
 OWN_BYTES_S = 200_000
-"""Bytes of text a second that are extracted without a model, or grounded, and written."""
+"""Bytes of text per second that pgs processes besides model calls: extracts or grounds, and writes.
+"""
 PAIR_TOKENS, LINE_TOKENS = 150, 4
-"""Usual tokens of a pair of names with what is said of them, and of what a model replies."""
+"""Typical tokens of a pair of names with their descriptions, and of the reply to it."""
 CALL_S, REPLY_TOKENS_S = 1.0, 60
-"""Usual seconds before a reply begins, and its tokens a second; endpoints differ widely."""
+"""Typical seconds before a reply begins, and tokens per second. Endpoints differ widely."""
 
 
 @dataclass(slots=True)
 class _Forecast:
-    """What is known so far. ``known`` are the keys of what the group before leaves behind."""
+    """The forecast so far.
+
+    ``known`` has the keys of the extractions that the previous group leaves for the next one.
+    """
 
     outcomes: list[DocumentOutcome] = field(default_factory=list)
     calls: ExtractionForecast = field(default_factory=ExtractionForecast)
@@ -66,31 +70,31 @@ class _Forecast:
 async def plan_ingest(
     order: IngestOrder, tools: IngestTools, llm: LLM, divider: Embedder | None = None
 ) -> IngestPlan:
-    """Return what an ingestion would do, and what ``llm`` would be asked for.
+    """Return the plan of an ingestion with the calls to ``llm``.
 
     ``divider`` embeds the sentences of documents that are divided by meaning.
 
-    Every source is read and divided, since only its text tells what changed. Calls are counted as
-    the ingestion makes them; gleaning, and replies that are cut off or useless can add to them, and
-    the descriptions of what many chunks describe are a guess. Raises DatabaseError.
+    Every source is read and divided, because only its text shows what changed. Calls are counted as
+    the ingestion makes them. Gleaning and retries of truncated or useless replies can add calls,
+    and the number of combined descriptions is a guess. Raises DatabaseError.
     """
     stored = await read_documents(tools.db, order.graph)
     compared, wanted = compare(order, tools.loader, stored, tools.extractor, tools.chunker)
     forecast = _Forecast()
     async with aclosing(wanted), aclosing(group_documents(wanted)) as groups:
         async for group in groups:
-            await _add(order, tools, llm, forecast, group)
-    judging = await _judging(order, tools)
+            await _add_group(order, tools, llm, forecast, group)
+    judging = await _forecast_judging(order, tools)
     describing = await forecast.names.forecast(order, tools)
     described = describing or DescriptionForecast()
     first = forecast.calls.calls + judging + described.calls
     again = forecast.calls.gleaning + described.more
-    dividing, divided = _dividing(tools)
+    dividing, divided = _forecast_dividing(tools)
     embedding = await forecast.embedding.forecast(order, tools)
-    least, most = _embedded(embedding)
-    low, _ = cost_range(tools.calls.budget, [*_part(llm, first), *divided, *least])
-    _, high = cost_range(tools.calls.budget, [*_part(llm, first + again), *divided, *most])
-    # The model that extracts also describes, and judges names that are not found yet.
+    least, most = _list_embedding_calls(embedding)
+    low, _ = cost_range(tools.calls.budget, [*_list_priced(llm, first), *divided, *least])
+    _, high = cost_range(tools.calls.budget, [*_list_priced(llm, first + again), *divided, *most])
+    # The extracting model also describes, and it may have to judge names that are not known yet.
     asked = [llm] if (first + again).calls or tools.arbiter is not None else []
     for reader in asked:
         await tools.calls.ask_context(reader)
@@ -109,8 +113,8 @@ async def plan_ingest(
         describing=describing,
         low=low,
         high=high,
-        seconds=_seconds(tools, forecast, described, embedding),
-        budget=_left_out(forecast) or _left_unembedded(tools, llm, first, embedding),
+        seconds=_estimate_seconds(tools, forecast, described, embedding),
+        budget=_describe_left_out(forecast) or _describe_unembedded(tools, llm, first, embedding),
         embedding=embedding,
         contexts=(
             *tools.calls.contexts.describe(asked),
@@ -121,28 +125,28 @@ async def plan_ingest(
 
 
 async def _forecast_calls(extractor: Extractor, chunks: Sequence[Chunk]) -> ExtractionForecast:
-    """Return the calls for some chunks. Raises ModelError if an own extractor fails."""
+    """Return the calls for some chunks. Raises ModelError if a user's extractor fails."""
     name = type(extractor).__name__
     with said_by(name, "extractor"):
         forecasting: object = extractor.forecast(chunks)
     return await await_forecast(name, forecasting)
 
 
-async def _add(
+async def _add_group(
     order: IngestOrder,
     tools: IngestTools,
     llm: LLM,
     forecast: _Forecast,
     group: Sequence[WantedDocument],
 ) -> None:
-    """Add the documents of a group, which the ingestion would extract together."""
+    """Add the calls and outcomes of a group of documents to the forecast."""
     stored = await read_former(tools.db, order.graph, group)
     known = forecast.known | (await read_known(order, tools, group, stored)).keys()
     settled = [document.settle(known) for document in group]
     for chunks in prompt_groups(settled, known, tools.extractor):
         forecast.calls += await _forecast_calls(tools.extractor, [one.chunk for one in chunks])
     missing = {chunk.extraction_key for one in settled for chunk in one.chunks} - known
-    if forecast.crossed is None and (limit := _crossed(tools, llm, forecast)):
+    if forecast.crossed is None and (limit := _find_crossed_limit(tools, llm, forecast)):
         forecast.crossed = limit, len(forecast.outcomes)
     forecast.embedding.add(settled, stored, missing)
     if isinstance(tools.describer, ModelDescriber):
@@ -157,8 +161,8 @@ async def _add(
     )
 
 
-async def _judging(order: IngestOrder, tools: IngestTools) -> PlannedCalls:
-    """Return the calls about close names that are in the graph already."""
+async def _forecast_judging(order: IngestOrder, tools: IngestTools) -> PlannedCalls:
+    """Return the calls that judge close names which the graph holds already."""
     if tools.arbiter is None:
         return PlannedCalls()
     judgments = await read_judgments(tools.db, order.graph)
@@ -176,44 +180,44 @@ async def _judging(order: IngestOrder, tools: IngestTools) -> PlannedCalls:
 
 
 def without_calls(tools: IngestTools) -> IngestTools:
-    """Return the connections of a plan: instead of what is paid for, an estimate divides."""
+    """Return the connections for a plan: an estimate replaces a chunker that makes paid calls."""
     chunker = tools.chunker
     if isinstance(chunker, SemanticChunker) and not chunker.model.free:
         return replace(tools, chunker=DivisionEstimate(chunker))
     return tools
 
 
-def _dividing(
+def _forecast_dividing(
     tools: IngestTools,
 ) -> tuple[DivisionForecast | None, list[tuple[Named, PlannedCalls]]]:
-    """Return the calls for vectors that divide documents, also as a part of the cost."""
+    """Return the embedding calls for dividing documents, as a forecast and as items to price."""
     if not isinstance(tools.chunker, DivisionEstimate):
         return None, []
     model, calls = tools.chunker.chunker.model, tools.chunker.calls
     priced = tools.calls.budget.price(model.name, 1, 0) is not None
     forecast = DivisionForecast(model=model.name, priced=priced, calls=calls)
-    return forecast, _part(model, calls)
+    return forecast, _list_priced(model, calls)
 
 
-def _part(llm: Named, calls: PlannedCalls) -> list[tuple[Named, PlannedCalls]]:
+def _list_priced(llm: Named, calls: PlannedCalls) -> list[tuple[Named, PlannedCalls]]:
     return [(llm, calls)] if calls.calls else []
 
 
-def _embedded(
+def _list_embedding_calls(
     planned: EmbeddingForecast | None,
 ) -> tuple[list[tuple[Named, PlannedCalls]], list[tuple[Named, PlannedCalls]]]:
-    """Return the calls of an embedder that are known, and the most that are likely."""
+    """Return the embedder's certain calls, and its most likely maximum, as items to price."""
     if planned is None:
         return [], []
     model = EmbeddingModel(planned.model, planned.free)
-    return _part(model, planned.calls), _part(model, planned.calls + planned.more)
+    return _list_priced(model, planned.calls), _list_priced(model, planned.calls + planned.more)
 
 
-def _crossed(tools: IngestTools, llm: LLM, forecast: _Forecast) -> str:
-    """Return the limit that the calls so far are likely to cross; empty if they cross none."""
+def _find_crossed_limit(tools: IngestTools, llm: LLM, forecast: _Forecast) -> str:
+    """Return the limit that the calls so far are likely to exceed, empty if there is none."""
     budget, calls = tools.calls.budget, forecast.calls.calls
     cost = budget.price(llm.name, calls.input_tokens, calls.output_tokens, calls.calls) or 0.0
-    dividing, _ = _dividing(tools)
+    dividing, _ = _forecast_dividing(tools)
     if dividing is not None:
         divided = dividing.calls
         cost += budget.price(dividing.model, divided.input_tokens, 0, divided.calls) or 0.0
@@ -223,8 +227,11 @@ def _crossed(tools: IngestTools, llm: LLM, forecast: _Forecast) -> str:
     return crossed[0] if crossed else ""
 
 
-def _left_out(forecast: _Forecast) -> str:
-    """Return what a limit would leave out, to the group of documents that reaches it."""
+def _describe_left_out(forecast: _Forecast) -> str:
+    """Return a sentence about the documents that a limit would leave waiting, empty without one.
+
+    The count starts at the group of documents that reaches the limit.
+    """
     if forecast.crossed is None:
         return ""
     limit, done = forecast.crossed
@@ -232,10 +239,10 @@ def _left_out(forecast: _Forecast) -> str:
     return f"{limit} would leave up to {left:,} of {counted(total, 'document')} waiting"
 
 
-def _left_unembedded(
+def _describe_unembedded(
     tools: IngestTools, llm: LLM, calls: PlannedCalls, planned: EmbeddingForecast | None
 ) -> str:
-    """Return what a limit would leave without vectors."""
+    """Return a sentence about a limit that would leave texts without vectors, or ""."""
     if planned is None or planned.free:
         return ""
     budget, total = tools.calls.budget, calls + planned.calls
@@ -247,14 +254,17 @@ def _left_unembedded(
     return f"{crossed[0]} would leave texts without vectors" if crossed else ""
 
 
-def _seconds(
+def _estimate_seconds(
     tools: IngestTools,
     forecast: _Forecast,
     described: DescriptionForecast,
     embedding: EmbeddingForecast | None,
 ) -> float:
-    """Return the seconds that the ingestion may take: its own work and the replies overlap."""
-    dividing, _ = _dividing(tools)
+    """Return the estimated seconds of the ingestion.
+
+    Local work and waiting for replies overlap, so the longer of the two counts.
+    """
+    dividing, _ = _forecast_dividing(tools)
     calls = (
         described.calls
         + described.more

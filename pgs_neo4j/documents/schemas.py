@@ -1,4 +1,4 @@
-"""Reads the schema of an ingestion from a file, or that of a graph as it stands."""
+"""Reads the schema of an ingestion from a file, or the present schema of a graph."""
 
 from __future__ import annotations
 
@@ -40,26 +40,26 @@ def read_schema_file(path: Path) -> EntitySchema:
 
 
 async def read_schemas(db: Database, graph: str) -> dict[str, EntitySchema]:
-    """Return the schemas of a graph's documents, and the default one. Raises DatabaseError."""
+    """Return a graph's stored schemas and the default schema, by hash. Raises DatabaseError."""
     rows = await db.read(queries.get("documents/read_schemas"), graph=graph)
     texts = [text for row in rows for text in row["schemas"]]
     return by_hash([EntitySchema(), *(read_schema(json.loads(text)) for text in texts)])
 
 
 async def keep_schemas(db: Database, writer: Writer, schemas: Iterable[EntitySchema]) -> None:
-    """Keep schemas, so that later ingestions can compare with them. Raises DatabaseError."""
+    """Store schemas, so that later ingestions can compare with them. Raises DatabaseError."""
     texts = sorted(json.dumps(schema.as_data()) for schema in by_hash(schemas).values())
     query = queries.get("documents/keep_schemas")
     await db.write(query, graph=writer.graph, holder=writer.holder, schemas=texts)
 
 
 def by_hash(schemas: Iterable[EntitySchema]) -> dict[str, EntitySchema]:
-    """Return schemas by their hash."""
+    """Return the schemas by their hash."""
     return {schema.signature: schema for schema in schemas}
 
 
 def in_use(documents: Mapping[str, StoredDocument], schemas: Schemas) -> list[EntitySchema]:
-    """Return the schemas that documents were extracted or pruned by."""
+    """Return the schemas by which documents were extracted or pruned, ordered by hash."""
     hashes = {found for one in documents.values() for found in (one.schema, *one.told)}
     return [schemas[found] for found in sorted(hashes) if found in schemas]
 
@@ -67,9 +67,9 @@ def in_use(documents: Mapping[str, StoredDocument], schemas: Schemas) -> list[En
 def schema_in_force(
     graph: str, documents: Iterable[StoredDocument], schemas: Schemas
 ) -> EntitySchema:
-    """Return the schema of a graph's documents; the default one without documents.
+    """Return the schema that a graph's documents share, the default schema without documents.
 
-    Raises UsageError if documents differ in it, or if it is not known any more.
+    Raises UsageError if the documents have different schemas, or if the schema was purged.
     """
     hashes = {one.schema for one in documents if one.schema}
     if len(hashes) > 1:

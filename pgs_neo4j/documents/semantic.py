@@ -1,4 +1,4 @@
-"""Ends chunks where neighboring sentences differ most, by the vectors of an embedder."""
+"""Ends chunks where adjacent sentences differ most, by the vectors of an embedder."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ from pgs_neo4j.text.chunking import ChunkRules, bounded_sentences
 from pgs_neo4j.text.tokens import estimate
 
 BATCH_TEXTS, BATCH_TOKENS = 200, 8_000
-"""Sentences of a call, and their tokens."""
+"""Most sentences of a call, and most tokens of them."""
 CALLS_AT_ONCE = 16
-"""Calls whose vectors are held together; the queue decides how many of them are in flight."""
+"""Calls whose vectors are in memory together. The queue decides how many run at the same time."""
 
 Vectors = NDArray[np.float32]
 Embed = Callable[[Sequence[str]], Awaitable[Vectors]]
@@ -38,11 +38,11 @@ Embed = Callable[[Sequence[str]], Awaitable[Vectors]]
 
 @dataclass(frozen=True, slots=True)
 class SemanticChunker:
-    """Divides by similarity: a chunk ends where the sentences around its end are least alike.
+    """Ends each chunk where the sentences before and after its end are least alike.
 
-    An end depends on a few sentences around it, so an edit moves few ends. ``space`` is the name of
-    the vector space, and ``model`` what prices know of the embedder. A document that is one chunk
-    needs no vectors.
+    An end depends only on a few sentences around it, so an edit moves few ends. ``space`` is the
+    name of the vector space. ``model`` identifies the embedder in the price list. A document that
+    fits in one chunk needs no vectors.
     """
 
     rules: ChunkRules
@@ -52,24 +52,24 @@ class SemanticChunker:
 
     @property
     def signature(self) -> str:
-        """A hash of the sizes and the vector space."""
+        """A hash of the chunk sizes and the vector space."""
         return digest(["semantic", self.rules.signature, self.space])
 
     async def divide(self, document: DocumentText) -> Sequence[int]:
-        """Return where chunks end. Raises ModelError and StoppedError."""
+        """Return the positions at which chunks end. Raises ModelError and StoppedError."""
         sentences = [*bounded_sentences(document.text)]
         if not is_divided(document.text, self.rules):
-            return _ends(document.text, sentences, self.rules, np.zeros(len(sentences)))
-        ranks = await self._ranks(document.text, sentences)
-        return _ends(document.text, sentences, self.rules, ranks)
+            return _choose_ends(document.text, sentences, self.rules, np.zeros(len(sentences)))
+        ranks = await self._rank_ends(document.text, sentences)
+        return _choose_ends(document.text, sentences, self.rules, ranks)
 
-    async def _ranks(self, text: str, sentences: Sequence[Sentence]) -> RankArray:
-        """Return how alike both sides of each sentence end are, ``(n,)``.
+    async def _rank_ends(self, text: str, sentences: Sequence[Sentence]) -> RankArray:
+        """Return the similarity rank of the two sides of each sentence end, ``(n,)``.
 
-        The vectors of a part of the document are held at a time.
+        To bound memory, only the vectors of a part of the document are held at a time.
         """
         ranks = np.zeros(len(sentences))
-        held: list[Vectors] = []  # the vectors before ``read`` that ends still need
+        held: list[Vectors] = []  # Vectors before ``read`` that later ends still need.
         ranked = read = 0
         calls = [*sentence_batches(text, sentences)]
         for place in range(0, len(calls), CALLS_AT_ONCE):
@@ -86,9 +86,9 @@ class SemanticChunker:
 
 @dataclass(slots=True)
 class DivisionEstimate:
-    """Divides for a plan, without a call: by hashes, into chunks of the same sizes.
+    """Divides documents for a plan by hashes, without a call, into chunks of the same sizes.
 
-    It counts the calls for vectors that dividing would make, and their tokens.
+    It counts the embedding calls that a real division would make, and their tokens.
     """
 
     chunker: SemanticChunker
@@ -96,33 +96,33 @@ class DivisionEstimate:
 
     @property
     def signature(self) -> str:
-        """That of the chunker."""
+        """The signature of the real chunker, so that a plan finds the same documents changed."""
         return self.chunker.signature
 
     async def divide(self, document: DocumentText) -> Sequence[int]:
-        """Return where chunks may end."""
+        """Return likely positions at which chunks end, and count the calls for them."""
         text, rules = document.text, self.chunker.rules
         sentences = [*bounded_sentences(text)]
         if is_divided(text, rules):
             for batch in sentence_batches(text, sentences):
                 tokens = sum(map(estimate, batch))
                 self.calls += PlannedCalls(calls=1, input_tokens=tokens)
-        return _ends(text, sentences, rules, hash_ranks(text, sentences))
+        return _choose_ends(text, sentences, rules, hash_ranks(text, sentences))
 
 
 def is_divided(text: str, rules: ChunkRules) -> bool:
-    """Return whether a text is more than one chunk."""
+    """Return whether a text is too large for one chunk."""
     total = size_bytes(text)
     return total > MOST * rules.room_for(total)
 
 
 def sentence_batches(text: str, sentences: Sequence[Sentence]) -> Iterator[list[str]]:
-    """Yield the sentences of each call."""
+    """Yield the sentences of each embedding call."""
     texts = (text[one.start : one.end].strip() for one in sentences)
     return batches(texts, BATCH_TEXTS, BATCH_TOKENS, estimate)
 
 
-def _ends(
+def _choose_ends(
     text: str, sentences: Sequence[Sentence], rules: ChunkRules, ranks: RankArray
 ) -> list[int]:
     sizes = np.fromiter((one.size for one in sized(text, sentences)), np.int64, len(sentences))

@@ -1,6 +1,6 @@
-"""Reads what a graph of documents holds: documents, chunks, names, and relations.
+"""Reads the contents of a graph of documents: documents, chunks, names, and relations.
 
-It also warns of documents that were read only in part, before an answer rests on them.
+It also warns of partially read documents before an answer relies on them.
 """
 
 from __future__ import annotations
@@ -42,9 +42,9 @@ NOTHING: Mapping[Named, Named] = MappingProxyType({})
 MOST_NAMED = 3
 """Documents that a warning names."""
 MOST_PARTS = 50
-"""Parts of a document that are kept by name."""
+"""Unread parts of a document whose names are stored."""
 LONGEST_PART = 200
-"""Characters of one of them."""
+"""Characters of such a name."""
 LONGEST_NAME = 80
 
 
@@ -52,11 +52,12 @@ LONGEST_NAME = 80
 class StoredDocument:
     """A document of the graph.
 
-    ``hash`` is that of its text, ``rules`` how it was divided, ``signature`` who extracted it, and
-    ``label`` that of its graph's nodes. ``schema`` is the hash of the schema that it was pruned by,
-    and ``told`` are those of the schemas that its chunks were asked for under. ``roots`` are hashes
-    of the folder of its ``source``, none without one. ``unread`` says what its file holds beside
-    its chunks. Nothing shows that the model was given all of ``chunks_unproven`` of these.
+    ``hash`` is the hash of its text, and ``rules`` that of its loading and chunking rules.
+    ``signature`` identifies the extractor, and ``label`` marks its graph's nodes. ``schema`` is the
+    hash of the schema that pruned it. ``told`` has the hashes of the schemas that the extractor was
+    given for its chunks. ``roots`` are hashes of the folder of its ``source``, empty without a
+    folder. ``unread`` names the parts of the file that no chunk holds. ``chunks_unproven`` counts
+    the chunks without proof that the model received all of their text.
     """
 
     id: str
@@ -77,9 +78,10 @@ class StoredDocument:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredChunk:
-    """A chunk of the graph; ``extraction_key`` tells what its extraction rests on.
+    """A chunk of the graph; ``extraction_key`` identifies the text and settings of its extraction.
 
-    ``extraction`` is what the schema left of ``unpruned``, which is empty if it left all.
+    ``unpruned`` is the complete extraction, and ``extraction`` the part that the schema allows.
+    ``unpruned`` is empty if the schema allows everything.
     """
 
     document: str
@@ -91,7 +93,7 @@ class StoredChunk:
 
     @property
     def contribution(self) -> Contribution:
-        """What it adds to the graph."""
+        """The names and relations that the chunk adds to the graph."""
         extraction = EXTRACTION.validate_json(self.extraction)
         return contribution_of(self.id, extraction, sure=self.sure)
 
@@ -99,10 +101,10 @@ class StoredChunk:
 async def read_documents(db: Database, graph: str) -> dict[str, StoredDocument]:
     """Return the documents of a graph by id. Raises DatabaseError."""
     rows = await db.read(queries.get("documents/read_documents"), graph=graph)
-    return {row["id"]: _document(row) for row in rows}
+    return {row["id"]: _make_document(row) for row in rows}
 
 
-def _document(row: Row) -> StoredDocument:
+def _make_document(row: Row) -> StoredDocument:
     lists = {name: tuple(row[name] or ()) for name in ("told", "roots", "unread")}
     return StoredDocument(**{**row, **lists, "chunks_unproven": row["chunks_unproven"] or 0})
 
@@ -127,14 +129,14 @@ async def read_chunk_ids(db: Database, graph: str, documents: Sequence[str]) -> 
 
 
 async def read_some_chunks(db: Database, graph: str, ids: Sequence[str]) -> list[StoredChunk]:
-    """Return the chunks of some ids, as far as the graph has them. Raises DatabaseError."""
+    """Return the chunks with the given ids, without missing ones. Raises DatabaseError."""
     query = queries.get("documents/read_some_chunks")
     return [StoredChunk(**row) for row in await db.read(query, graph=graph, ids=[*ids])]
 
 
 @dataclass(frozen=True, slots=True)
 class CalledEntities:
-    """What some entities are called. ``entities`` maps each name and type to its entity."""
+    """The names of some entities; ``entities`` maps each name and type to its entity."""
 
     names: NameTallies
     entities: Mapping[Named, Named]
@@ -143,7 +145,7 @@ class CalledEntities:
 async def read_names(
     db: Database, graph: str, entities: Iterable[Named], gone: Iterable[str]
 ) -> CalledEntities:
-    """Return the mentions of some entities, but for the counts of those in the chunks ``gone``.
+    """Return the names of some entities with counts of mentions outside the chunks ``gone``.
 
     Raises DatabaseError.
     """
@@ -171,9 +173,9 @@ async def read_names(
 async def read_mentioning(
     db: Database, graph: str, mentions: Mapping[Named, tuple[Named, Iterable[str]]]
 ) -> AsyncIterator[dict[str, Contribution]]:
-    """Yield what the chunks that mention some names add, by chunk, some at a time.
+    """Yield pages of the contributions of all chunks that mention some names, by chunk id.
 
-    ``mentions`` have for each name its entity and its spellings. Raises DatabaseError.
+    ``mentions`` maps each name to its entity and its spellings. Raises DatabaseError.
     """
     rows = [
         {"entity": entity_id(entity), "type": kind, "names": sorted(spellings)}
@@ -190,9 +192,9 @@ async def read_relations(
     places: Sequence[RelationPlace],
     former: Mapping[Named, Named] = NOTHING,
 ) -> dict[RelationPlace, RelationTally]:
-    """Return the tallies of relations that stand.
+    """Return the tallies of the relations that the graph holds.
 
-    ``former`` tells the stored name of an end that is renamed. Raises DatabaseError.
+    ``former`` maps a renamed end to its stored name. Raises DatabaseError.
     """
     rows = [
         {
@@ -225,10 +227,10 @@ async def read_shared(
     gone: Iterable[str],
     former: Mapping[Named, Named] = NOTHING,
 ) -> AsyncIterator[dict[str, Contribution]]:
-    """Yield what the chunks add that mention both ends of some relations, some at a time.
+    """Yield pages of the contributions of chunks that mention both ends of a relation, by chunk id.
 
-    Those in ``gone`` are left out. ``former`` tells the stored name of an end that is renamed.
-    Raises DatabaseError.
+    Chunks in ``gone`` are left out. ``former`` maps a renamed end to its stored name. Raises
+    DatabaseError.
     """
     ends = sorted(
         {
@@ -245,16 +247,16 @@ async def read_shared(
 async def _read_pages(
     db: Database, query: Query, rows: Sequence[Row], **params: object
 ) -> AsyncIterator[dict[str, Contribution]]:
-    """Yield what chunks add, by chunk, in the order of their ids."""
+    """Yield pages of contributions by chunk id, in the order of ids."""
     after, full = "", bool(rows)
     while full:
         read = await db.read(query, **params, rows=rows, after=after, limit=READ_CHUNKS)
-        yield _contributions(read)
+        yield _make_contributions(read)
         full = len(read) == READ_CHUNKS
         after = read[-1]["id"] if full else ""
 
 
-def _contributions(rows: Iterable[Row]) -> dict[str, Contribution]:
+def _make_contributions(rows: Iterable[Row]) -> dict[str, Contribution]:
     return {
         row["id"]: contribution_of(
             row["id"], EXTRACTION.validate_json(row["extraction"]), sure=row["sure"]
@@ -264,16 +266,17 @@ def _contributions(rows: Iterable[Row]) -> dict[str, Contribution]:
 
 
 def bound_unread(unread: Sequence[str]) -> tuple[str, ...]:
-    """Shorten the list of unread parts of a document to what the graph keeps."""
+    """Return the unread parts of a document in the shortened form that the graph stores."""
     kept = [one_line(part, LONGEST_PART) for part in unread[:MOST_PARTS]]
     more = len(unread) - len(kept)
     return (*kept, *([f"and {more:,} more"] if more else []))
 
 
 async def warn_of_unread(db: Database, graph: str | None, mapping: GraphMapping) -> str:
-    """Return a sentence about documents that were read only in part, empty without any.
+    """Return a warning that names partially read documents, empty without such documents.
 
-    No answer rests on the rest of them. Only a graph of documents has any. Raises DatabaseError.
+    Their unread parts support no answer. Only a graph of documents can have them. Raises
+    DatabaseError.
     """
     if not graph or not mapping.chunk_labels:
         return ""

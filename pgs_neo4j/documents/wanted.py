@@ -1,4 +1,4 @@
-"""The documents that are to be written, with what the extractions of their chunks may rest on."""
+"""The documents to write, with the keys of the extractions that their chunks may use."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Basis:
-    """What an extraction rests on, as a key; ``told`` is the hash of the schema asked under."""
+    """The key of an extraction's text and settings, and ``told``, the hash of the given schema."""
 
     key: str
     told: str
@@ -23,10 +23,10 @@ class Basis:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WantedChunk:
-    """A chunk with its id, and what its extraction may rest on.
+    """A chunk with its id, and the bases of the extractions that it may use.
 
-    The first basis is that of a new extraction. The others are under schemas that the wanted one
-    narrows.
+    The first basis is for a new extraction. The others belong to schemas that allow everything the
+    wanted schema allows.
     """
 
     id: str
@@ -35,17 +35,18 @@ class WantedChunk:
 
     @property
     def extraction_key(self) -> str:
-        """The key of its extraction."""
+        """The key of the chunk's extraction, by its first basis."""
         return self.bases[0].key
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WantedDocument:
-    """A document that is to be written. ``former`` are ids of documents it takes chunks from.
+    """A document to write. ``former`` has the ids of stored documents whose chunks it may reuse.
 
-    ``rules`` tell how it was loaded and divided, ``note`` what was guessed, and ``unread`` what its
-    text lacks. ``source`` is the id of its source, and ``roots`` are hashes of its folder. ``part``
-    is set if ``chunks`` are a part of a large document.
+    ``rules`` is the hash of its loading and chunking rules. ``note`` says what the loader guessed,
+    and ``unread`` names the parts that its text lacks. ``source`` is the id of its source, and
+    ``roots`` are hashes of the folder. ``part`` is set if ``chunks`` are a part of a large
+    document.
     """
 
     id: str
@@ -64,9 +65,9 @@ class WantedDocument:
     part: DocumentPart | None = None
 
     def outcome(self, extracted: Container[str], unproven: Container[str] = ()) -> DocumentOutcome:
-        """Return what becomes of the document, of which these keys are extracted now.
+        """Return the document's outcome; ``extracted`` has the keys of the new extractions.
 
-        ``unproven`` are the ids of chunks that nothing proves to have been read as a whole.
+        ``unproven`` has the ids of chunks without proof that the model read them completely.
         """
         return DocumentOutcome(
             id=self.id,
@@ -80,10 +81,10 @@ class WantedDocument:
         )
 
     def settle(self, known: Container[str]) -> WantedDocument:
-        """Return the document with the bases under which extractions are known."""
-        return replace(self, chunks=[_settled(chunk, known) for chunk in self.chunks])
+        """Return the document with one basis per chunk: a known extraction's, else a new one's."""
+        return replace(self, chunks=[_choose_basis(chunk, known) for chunk in self.chunks])
 
 
-def _settled(chunk: WantedChunk, known: Container[str]) -> WantedChunk:
+def _choose_basis(chunk: WantedChunk, known: Container[str]) -> WantedChunk:
     basis = next((one for one in chunk.bases if one.key in known), chunk.bases[0])
     return replace(chunk, bases=(basis,))

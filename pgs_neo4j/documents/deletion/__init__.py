@@ -1,1 +1,1 @@
-"""Deletes documents, and proves what of their text is left."""
+"""Deletes documents, and searches the database for what is left of their text."""

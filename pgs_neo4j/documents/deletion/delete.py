@@ -1,7 +1,7 @@
 """Deletes documents group by group, and proves that their text is gone.
 
-What a deletion searches for is stored until its search has ended, as hashes of the ids of documents
-and of runs of words, never as text. If the process is killed after the documents are gone, the next
+A deletion stores what it searches for until its search has ended: hashes of the documents' ids and
+of runs of words, never text. If the process is killed after the documents are gone, the next
 deletion continues the search.
 """
 
@@ -47,11 +47,11 @@ from pgs_neo4j.text.traces import Traces
 PART_CHUNKS = 1000
 """Chunks of a large document that one publication deletes."""
 PART_S = 300.0
-"""Most seconds for a part of a transaction."""
+"""Most seconds of a transaction for each ``PART_CHUNKS`` chunks."""
 MOST_HOLDERS = 1000
-"""Holders that a deletion names; the others are counted."""
+"""Holders of deleted text that a deletion names. Further ones are only counted."""
 PORTION = 1_000_000
-"""Bytes of runs that one node holds, at most; a run has eight."""
+"""Most bytes of runs in one node. A run has eight bytes."""
 
 
 async def delete_documents(
@@ -64,18 +64,18 @@ async def delete_documents(
     forget_answers: bool = False,
     on_event: OnEvent = ignore,
 ) -> Deletion:
-    """Delete documents with all that stood only in them, and look for what still holds their text.
+    """Delete documents with all that only they contain, and report what still holds their text.
 
-    Stored replies and descriptions that hold it are deleted first, so that a deletion that breaks
-    off leaves none behind. With ``forget_answers``, answers lose the texts that hold it. The next
-    deletion continues a search that broke off. ``unfinished`` are ids of documents whose first
-    ingestion broke off: their stored replies are deleted. With ``forget_rest``, so are those of all
-    others, if no document is left. Raises DatabaseError, and LeaseLostError if another writer took
-    over.
+    Stored replies and descriptions with their text are deleted first, so that an interrupted
+    deletion leaves none behind. ``forget_answers`` also removes texts of answers that quote a
+    deleted document. An interrupted search is continued. ``unfinished`` has the ids of documents
+    whose first ingestion was interrupted; their stored replies are deleted. ``forget_rest`` deletes
+    all other stored replies if no document is left. Raises DatabaseError, and LeaseLostError if
+    another writer took over.
     """
     began, traces = perf_counter(), Traces()
-    told = f"delete {counted(len(documents), 'document')}, and search for the text"
-    on_event(StepStarted("ingest", told))
+    step = f"delete {counted(len(documents), 'document')}, and search for the text"
+    on_event(StepStarted("ingest", step))
     begun = await read_begun(db, writer.graph)
     await add_begun(db, begun, traces)
     groups = await _read_groups(db, writer.graph, documents, traces, begun)
@@ -89,7 +89,7 @@ async def delete_documents(
         await drop_live_texts(db, writer.graph, traces, ids)
     if ids:
         uids += await keep_deletion(db, writer, ids, traces, begun)
-    # From here on, no run that has read these documents stores what it quotes of them.
+    # From here on, a run that has read these documents cannot store quotes from them.
     if uids:
         await raise_fence(db, uids)
     done = await _remove_remade(db, traces, done)
@@ -101,7 +101,7 @@ async def delete_documents(
     done = replace(done, replies=done.replies + left)
     if not traces.empty:
         scan = await scan_database(db, writer.graph, traces, on_event)
-        done = await _prove(db, scan, done, forget_answers=forget_answers)
+        done = await _report_traces(db, scan, done, forget_answers=forget_answers)
     await end_deletions(db, writer, uids)
     return replace(done, seconds=perf_counter() - began)
 
@@ -113,9 +113,9 @@ async def _read_groups(
     traces: Traces,
     begun: BegunDeletions,
 ) -> list[tuple[list[str], list[str]]]:
-    """Note the texts to look for; return groups to delete: ids, and keys of extractions.
+    """Add the documents' texts to ``traces``, and return the groups to delete.
 
-    There is a key for each chunk.
+    A group has the ids of its documents, and the extraction key of each of their chunks.
     """
     query = queries.get("documents/deletion/read_deleted_texts")
     groups = []
@@ -131,12 +131,12 @@ async def _read_groups(
 async def _delete_group(
     db: Database, writer: Writer, ids: Sequence[str], keys: Sequence[str], done: Deletion
 ) -> Deletion:
-    """Delete some documents, with the extractions that are kept of them.
+    """Delete a group of documents with their stored extractions, and return the new totals.
 
-    A large one goes part by part, in one transaction if the database has memory for that.
+    A large document is deleted part by part, in one transaction if the database has the memory.
     """
     left = await forget_documents(db, writer.graph, ids)
-    write = partial(_write, writer, ids)
+    write = partial(_delete_and_count, writer, ids)
     if len(ids) > 1 or len(keys) <= PART_CHUNKS:
         entities, relations = await write(db, apart=True)
     else:
@@ -156,15 +156,15 @@ async def _delete_group(
     )
 
 
-async def _write(
+async def _delete_and_count(
     writer: Writer, ids: Sequence[str], db: Database, *, apart: bool = False
 ) -> tuple[int, int]:
-    """Delete some documents; return how many entities and relations went with them.
+    """Delete some documents, and return the number of entities and relations that vanish.
 
-    ``apart``: each part of a large one has a transaction of its own.
+    ``apart`` gives each part of a large document its own transaction.
     """
     entities = relations = 0
-    async with aclosing(_publications(db, writer, ids)) as publications:
+    async with aclosing(_assemble_publications(db, writer, ids)) as publications:
         async for what in publications:
             await publish(db, writer, what, last=apart or not what.documents)
             entities += len(what.change.vanished)
@@ -172,12 +172,12 @@ async def _write(
     return entities, relations
 
 
-async def _publications(
+async def _assemble_publications(
     db: Database, writer: Writer, ids: Sequence[str]
 ) -> AsyncGenerator[Publication]:
-    """Yield what deletes some documents; of a large one, chunks go first.
+    """Yield the publications that delete some documents; a large one loses its chunks first.
 
-    It loses its hash with them, so that its file, if there is one again, is not taken for known.
+    It also loses its hash then. So if its file returns, the document does not count as unchanged.
     """
     graph, resolution = writer.graph, writer.resolution
     chunks = await read_chunk_ids(db, graph, ids) if len(ids) == 1 else []
@@ -188,23 +188,25 @@ async def _publications(
     yield await assemble(db, graph, [], await read_chunks(db, graph, ids), resolution)
 
 
-async def _prove(db: Database, scan: Scan, done: Deletion, *, forget_answers: bool) -> Deletion:
-    """Return a deletion with what the search for traces found, and remove what may go."""
+async def _report_traces(
+    db: Database, scan: Scan, done: Deletion, *, forget_answers: bool
+) -> Deletion:
+    """Remove traces from replies, descriptions, and, if asked, answers; report what still has any."""
     removed = await remove_remade(db, scan.found, scan.traces)
     quoting = await find_quoting(db, scan.found)
     forgotten = await forget(db, scan.found, scan.traces) if forget_answers else []
     gone = {(one.element_id, one.place) for one in forgotten}
-    # What quoting answers still hold after a forgetting is in their keys.
-    told: Mapping[str, QuotingRun] = {} if forget_answers else quoting
+    # After forgetting, answers hold traces only in their keys, so their nodes count as holders.
+    settled: Mapping[str, QuotingRun] = {} if forget_answers else quoting
     held = [
         one
         for one in scan.found
         if not _is_settled(one)
         and (one.element_id, one.place) not in gone
-        and one.element_id not in told
+        and one.element_id not in settled
     ]
     return replace(
-        _with_removed(done, removed),
+        _add_removed(done, removed),
         scanned=scan.characters,
         indexes=scan.indexes,
         held=len(held),
@@ -214,14 +216,14 @@ async def _prove(db: Database, scan: Scan, done: Deletion, *, forget_answers: bo
 
 
 async def _remove_remade(db: Database, traces: Traces, done: Deletion) -> Deletion:
-    """Remove what is made again when it is missing, if there is something to look for."""
+    """Remove stored replies and similar data with traces, because they can be made again."""
     if traces.empty:
         return done
     scan = await scan_remade(db, traces)
-    return _with_removed(done, await remove_remade(db, scan.found, traces))
+    return _add_removed(done, await remove_remade(db, scan.found, traces))
 
 
-def _with_removed(done: Deletion, removed: Removed) -> Deletion:
+def _add_removed(done: Deletion, removed: Removed) -> Deletion:
     return replace(
         done,
         replies=done.replies + removed.replies,
@@ -230,7 +232,7 @@ def _with_removed(done: Deletion, removed: Removed) -> Deletion:
 
 
 def _is_settled(held: HeldText) -> bool:
-    """Return whether a holder of traces was removed by now."""
+    """Return whether the traces of a holder have been removed already."""
     if DESCRIBED in held.labels:
         return held.place not in KEYS
     return bool(REMADE.intersection(held.labels))
@@ -243,16 +245,17 @@ def _list_holders(held: Sequence[HeldText]) -> tuple[TextHolder, ...]:
 
 
 def _list_runs(quoting: Iterable[QuotingRun], *, forgotten: bool) -> tuple[QuotingRun, ...]:
-    """Return the runs once each, by session."""
+    """Return each run once, ordered by graph and session."""
     runs = {one.run: replace(one, forgotten=forgotten) for one in quoting}
     return tuple(sorted(runs.values(), key=lambda one: (one.graph, one.session, one.run)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BegunDeletions:
-    """The deletions of a graph whose search has not ended; ``label`` is that of the graph.
+    """The deletions of a graph whose search has not ended.
 
-    ``documents`` are hashes of ids, and ``uids`` those of the nodes that hold all this.
+    ``uids`` identify the nodes that store them, ``label`` is the graph's label, and ``documents``
+    are hashes of the documents' ids.
     """
 
     uids: tuple[str, ...] = ()
@@ -262,7 +265,7 @@ class BegunDeletions:
     short: int = 0
 
     def has(self, document: str) -> bool:
-        """Whether a document, by its id, was to be deleted."""
+        """Return whether one of the deletions includes the document with this id."""
         return digest(document) in self.documents
 
 
@@ -279,7 +282,7 @@ async def read_begun(db: Database, graph: str) -> BegunDeletions:
 
 
 async def add_begun(db: Database, begun: BegunDeletions, traces: Traces) -> None:
-    """Add what unfinished deletions look for to ``traces``. Raises DatabaseError."""
+    """Add the search of unfinished deletions to ``traces``. Raises DatabaseError."""
     traces.sentences += begun.sentences
     traces.short += begun.short
     query = queries.get("documents/deletion/read_deletion_runs")
@@ -291,10 +294,10 @@ async def add_begun(db: Database, begun: BegunDeletions, traces: Traces) -> None
 async def keep_deletion(
     db: Database, writer: Writer, ids: Sequence[str], traces: Traces, begun: BegunDeletions
 ) -> list[str]:
-    """Store what a deletion looks for before it begins, and return the ids of the nodes.
+    """Store what a deletion searches for before it begins, and return the uids of its new nodes.
 
-    The counts of unfinished deletions are stored already. Raises DatabaseError, and LeaseLostError
-    if another writer took over.
+    The counts of unfinished deletions are left out, because their nodes already hold them. Raises
+    DatabaseError, and LeaseLostError if another writer took over.
     """
     runs, own = traces.runs, f"{writer.graph}/{uuid4().hex}"
     documents = sorted(set(map(digest, ids)) - begun.documents)
@@ -321,9 +324,9 @@ async def keep_deletion(
 
 
 async def end_deletions(db: Database, writer: Writer, uids: Sequence[str]) -> None:
-    """End deletions whose search has ended.
+    """Mark deletions as ended, because their search is complete.
 
-    What they looked for is forgotten when no run is in progress that began before. Raises
+    Their stored hashes are deleted once no run is in progress that began before. Raises
     DatabaseError, and LeaseLostError if another writer took over.
     """
     query = queries.get("documents/deletion/set_ended")

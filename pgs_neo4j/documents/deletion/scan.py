@@ -1,7 +1,7 @@
-"""Looks through all that the database holds for text of deleted documents, and removes what may go.
+"""Searches the whole database for text of deleted documents, and removes it if possible.
 
-Stored replies, skeletons, and descriptions are made again when they are missing, so they go.
-Answers lose the texts that quote a deleted document, if they are to be forgotten.
+Stored replies, skeletons, and descriptions are removed, because they are made again when they are
+missing. Answers lose the texts that quote a deleted document if the user asks for it.
 """
 
 from __future__ import annotations
@@ -26,9 +26,10 @@ MEGABYTE = 1_000_000
 BATCH = MEGABYTE
 """Characters that are compared at once."""
 FETCHED = 200
-"""Rows that arrive at once; the text of an answer has some 100,000 characters."""
+"""Rows to fetch at once. The text of an answer has about 100,000 characters."""
 LEAST = SHORTEST
-"""Characters of the shortest text that can hold a run: one a word, in scripts without spaces."""
+"""Characters of the shortest text that can hold a run. In scripts without spaces, a word may have
+one character."""
 DESCRIBED = "PgsPartition"
 ANSWERS = frozenset(
     (
@@ -36,25 +37,26 @@ ANSWERS = frozenset(
         *("PgsThesis", "PgsConnection", "PgsConvergence"),
     )
 )
-"""Labels of what an answer consists of."""
+"""Labels of the nodes that make up an answer."""
 REPLACED = ANSWERS | {DESCRIBED}
-"""Labels of what may lose its texts, and stays otherwise."""
+"""Labels of nodes that may lose texts, but stay in the graph."""
 FORGOTTEN = "[forgotten: it quoted a deleted document]"
-"""Stands in place of a text that was removed."""
+"""Replaces a removed text."""
 REMADE = frozenset(("PgsReply", "PgsExtraction", "PgsSkeleton"))
-"""Labels of what is made again when it is missing."""
+"""Labels of nodes that are made again when they are missing."""
 KEYS = frozenset(("id", "uid", "key", "graph", "run", "holder", "idempotency"))
-"""Properties that nodes are found by, which never change."""
+"""Properties that identify nodes, which never change."""
 SEVERAL = 2
-"""Words of a text of JSON, at least; fixed words, such as kinds, have one."""
+"""Least number of words in a JSON value to count as text. Fixed values, such as kinds, have one."""
 MOST = 500
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HeldText:
-    """A property that holds traces; relationships have no labels, and only nodes an element id.
+    """A property that holds traces.
 
-    ``value`` is kept of our records alone, whose texts may be replaced.
+    A relationship has neither labels nor an element id here. ``value`` is set only for pgs's own
+    nodes whose texts may be replaced.
     """
 
     kind: str
@@ -67,7 +69,7 @@ class HeldText:
 
 @dataclass(slots=True)
 class Scan:
-    """What was looked through so far, and what holds traces."""
+    """The progress of a search, and the properties found to hold traces."""
 
     traces: Traces
     on_event: OnEvent = ignore
@@ -77,7 +79,7 @@ class Scan:
 
 
 async def drop_live_texts(db: Database, graph: str, traces: Traces, gone: Sequence[str]) -> None:
-    """Stop looking for text that the chunks of documents not in ``gone`` hold.
+    """Remove text from ``traces`` that chunks of other documents than ``gone`` also hold.
 
     Raises DatabaseError.
     """
@@ -98,7 +100,7 @@ async def _drop_texts(traces: Traces, rows: AsyncIterator[Row]) -> None:
 
 
 async def scan_remade(db: Database, traces: Traces) -> Scan:
-    """Search all that is made again when it is missing, and return what holds traces.
+    """Search the nodes that are made again when they are missing, and return those with traces.
 
     Raises DatabaseError.
     """
@@ -107,11 +109,11 @@ async def scan_remade(db: Database, traces: Traces) -> Scan:
 
 
 async def scan_database(db: Database, graph: str, traces: Traces, on_event: OnEvent) -> Scan:
-    """Return what holds traces: nodes, relationships, and full-text indexes.
+    """Search nodes, relationships, and full-text indexes, and return what holds traces.
 
-    The time is that of reading all text once: 3 to 10 seconds for each 10 MB, much of it for
-    relationships, whose rows are many. Memory is that of one batch. A statement begins again if
-    something is deleted that it has found. Raises DatabaseError.
+    This reads all text once, which takes 3 to 10 seconds per 10 MB, mostly for the many rows of
+    relationships. It needs memory for one batch. A statement starts again if something that it
+    has found is deleted during the search. Raises DatabaseError.
     """
     scan = Scan(traces, on_event)
     query = queries.get("documents/deletion/scan_nodes")
@@ -125,18 +127,21 @@ async def scan_database(db: Database, graph: str, traces: Traces, on_event: OnEv
 
 
 async def _look_through_relationships(scan: Scan, rows: AsyncIterator[Row]) -> Scan:
-    return await _look_through(scan, _one_by_one(rows))
+    return await _look_through(scan, _unpack_relationships(rows))
 
 
-async def _one_by_one(rows: AsyncIterator[Row]) -> AsyncIterator[Row]:
-    """Yield a row for each relationship."""
+async def _unpack_relationships(rows: AsyncIterator[Row]) -> AsyncIterator[Row]:
+    """Yield one row per relationship; a row of ``rows`` has all relationships of a node."""
     async for row in rows:
         for one in row["found"]:
             yield {**one, "id": f"{row['id']} -> {one['target']}"}
 
 
 async def _look_through(before: Scan, rows: AsyncIterator[Row]) -> Scan:
-    """Return what was found before, and in these rows; ``before`` stays as it is."""
+    """Return a scan that adds the traces in ``rows`` to ``before``.
+
+    ``before`` is not changed, because the statement may have to start again.
+    """
     scan = replace(before, found=[*before.found])
     texts: list[str] = []
     held: list[HeldText] = []
@@ -145,7 +150,7 @@ async def _look_through(before: Scan, rows: AsyncIterator[Row]) -> Scan:
         for place, value in row["values"]:
             own = [value] if isinstance(value, str) else value
             texts += own
-            held += [_held(row, place, value)] * len(own)
+            held += [_make_held(row, place, value)] * len(own)
             size += sum(map(len, own))
         if size > BATCH:
             _compare(scan, texts, held)
@@ -161,7 +166,7 @@ def _compare(scan: Scan, texts: list[str], held: list[HeldText]) -> None:
     scan.on_event(Progressed("ingest", scan.characters // MEGABYTE, 0, "MB searched"))
 
 
-def _held(row: Row, place: str, value: Any) -> HeldText:
+def _make_held(row: Row, place: str, value: Any) -> HeldText:
     labels = tuple(row.get("labels", ()))
     own = [label for label in labels if label != "LoadedNode"] or [*labels]
     return HeldText(
@@ -175,8 +180,8 @@ def _held(row: Row, place: str, value: Any) -> HeldText:
 
 
 async def _ask_indexes(db: Database, scan: Scan) -> None:
-    """Ask full-text indexes for phrases, and note nodes whose present texts lack them."""
-    phrases = [_quoted(phrase) for phrase in scan.traces.phrases]
+    """Search full-text indexes for phrases, and add nodes whose present texts lack them."""
+    phrases = [_quote_phrase(phrase) for phrase in scan.traces.phrases]
     holding = {one.element_id for one in scan.found}
     for index in await list_search_indexes(db) if phrases else ():
         if (index.kind, index.entity, index.state) != ("text", "node", "ONLINE"):
@@ -192,26 +197,26 @@ async def _ask_indexes(db: Database, scan: Scan) -> None:
 
 
 def _is_alike(phrase: str, texts: Iterable[str]) -> bool:
-    """Whether texts have all roots of a phrase, so that an analyzer takes them for the same."""
+    """Return whether texts hold all stems of a phrase, so that an analyzer may confuse them."""
     return set(stems(phrase)) <= {stem for text in texts for stem in stems(text)}
 
 
-def _quoted(phrase: str) -> str:
-    """Return a phrase as Lucene's query language has it."""
+def _quote_phrase(phrase: str) -> str:
+    """Return a phrase quoted for Lucene's query language."""
     escaped = phrase.replace("\\", "\\\\").replace('"', '\\"')
     return f'"{escaped}"'
 
 
 @dataclass(frozen=True, slots=True)
 class Removed:
-    """How many stored replies and descriptions were removed."""
+    """The numbers of removed replies and descriptions."""
 
     replies: int = 0
     descriptions: int = 0
 
 
 async def remove_remade(db: Database, held: Sequence[HeldText], traces: Traces) -> Removed:
-    """Delete stored replies and skeletons, and empty descriptions of partitions.
+    """Delete replies and skeletons with traces, and remove traces from partition descriptions.
 
     All of them are made again when they are needed. Raises DatabaseError.
     """
@@ -223,7 +228,7 @@ async def remove_remade(db: Database, held: Sequence[HeldText], traces: Traces) 
             replies += row["replies"]
             descriptions += row["descriptions"]
     partitions = [one for one in held if DESCRIBED in one.labels and one.place not in KEYS]
-    await _replace(db, partitions, lambda value: without(value, traces, ""))
+    await _replace_values(db, partitions, lambda value: without(value, traces, ""))
     return Removed(replies, descriptions + len({one.element_id for one in partitions}))
 
 
@@ -241,20 +246,20 @@ async def find_quoting(db: Database, held: Sequence[HeldText]) -> dict[str, Quot
 
 
 async def forget(db: Database, held: Sequence[HeldText], traces: Traces) -> list[HeldText]:
-    """Remove the texts of answers that hold traces, and return what was cleaned.
+    """Remove the texts with traces from answers, and return the cleaned properties.
 
-    Numbers and links stay, and so do coverage and the keys. Raises DatabaseError.
+    Numbers, links, coverage, and keys stay. Raises DatabaseError.
     """
     own = [one for one in held if ANSWERS.intersection(one.labels) and one.place not in KEYS]
-    await _replace(db, own, lambda value: without(value, traces, FORGOTTEN))
+    await _replace_values(db, own, lambda value: without(value, traces, FORGOTTEN))
     return own
 
 
 def without(value: Any, traces: Traces, mark: str) -> Any:
-    """Return a property without the texts that hold traces; each becomes ``mark``.
+    """Return a property's value with ``mark`` in place of each text that holds traces.
 
-    Those of JSON are removed one by one, and as a whole if that is not enough. A list loses its
-    texts if there is no mark.
+    Texts within JSON are replaced one by one, and the whole JSON if that is not enough. If ``mark``
+    is empty, a list loses these texts.
     """
     if isinstance(value, list):
         left = [without(one, traces, mark) for one in value]
@@ -272,10 +277,10 @@ def without(value: Any, traces: Traces, mark: str) -> Any:
 
 
 def _without_leaves(data: Any, traces: Traces, mark: str) -> Any:
-    """Return JSON data without the texts and keys that hold traces.
+    """Return JSON data with ``mark`` in place of the texts and keys that hold traces.
 
-    If several of them hold a trace together, the smallest value around them loses its longer texts,
-    and if they hold one still, all of them.
+    Several texts may hold a trace only together. Then the smallest value around them loses its
+    texts of several words, and all texts if that is not enough.
     """
     if isinstance(data, str):
         return mark if traces.find([data]) else data
@@ -289,20 +294,22 @@ def _without_leaves(data: Any, traces: Traces, mark: str) -> Any:
         return data
     for words in (SEVERAL, 1):
         if traces.find([json.dumps(data, ensure_ascii=False)]):
-            data = _marked(data, mark, words)
+            data = _replace_texts(data, mark, words)
     return data
 
 
-def _marked(data: Any, mark: str, words: int) -> Any:
-    """Return JSON data with the mark in place of each text of at least so many words."""
+def _replace_texts(data: Any, mark: str, words: int) -> Any:
+    """Return JSON data with ``mark`` in place of each text of at least ``words`` words."""
     if isinstance(data, dict):
-        return {key: _marked(one, mark, words) for key, one in data.items()}
+        return {key: _replace_texts(one, mark, words) for key, one in data.items()}
     if isinstance(data, list):
-        return [_marked(one, mark, words) for one in data]
+        return [_replace_texts(one, mark, words) for one in data]
     return mark if isinstance(data, str) and len(data.split()) >= words else data
 
 
-async def _replace(db: Database, held: Iterable[HeldText], changed: Callable[[Any], Any]) -> None:
+async def _replace_values(
+    db: Database, held: Iterable[HeldText], changed: Callable[[Any], Any]
+) -> None:
     values: dict[str, Row] = defaultdict(dict)
     for one in held:
         values[one.element_id][one.place] = changed(one.value)

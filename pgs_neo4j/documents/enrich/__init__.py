@@ -1,1 +1,1 @@
-"""Improves a graph once its documents are published: judged names, descriptions, vectors."""
+"""Improves a graph after its documents are published: judges names, describes, and embeds."""

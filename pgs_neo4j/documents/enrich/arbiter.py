@@ -1,6 +1,6 @@
 """Finds pairs of close names, and asks a model whether both name the same thing.
 
-Close names are alike, or their vectors are near, but their letters do not make them variants.
+Close names have similar letters or near vectors, but are not variants by the rules of letters.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from pgs_neo4j.text.name_variants import PresentName
 from pgs_neo4j.text.thinking import strip_thinking
 
 LEAST_LIKENESS = 75.0
-"""Percent of likeness from which a pair is close."""
+"""Least likeness of a close pair, in percent."""
 MOST_PAIRS = 500
-"""Pairs that one ingestion asks about, the closest ones."""
+"""Most pairs that one ingestion asks about; the closest are taken."""
 MOST_SHARING = 50
-"""Names of a type that share a word; a commoner word tells little."""
+"""Most names of a type that may share a word. A more common word says little."""
 FIRST_LETTERS = 4
 Pair = tuple[Named, Named]
 
@@ -41,32 +41,31 @@ def close_pairs(
     most: int = MOST_PAIRS,
     near: Mapping[Pair, float] | None = None,
 ) -> list[Pair]:
-    """Return close pairs of names that lead entities, the closest first.
+    """Return the closest pairs of the names that lead entities, the closest first.
 
-    ``near`` are pairs that are close by what is said of them, with their cosines. Names by
-    statistics, names that people ruled on, and pairs that are ``known`` are left out. Raises
-    ConfigError without rapidfuzz.
+    ``near`` maps pairs with near vectors to their cosines. Names that only statistics found, names
+    with a user's ruling, and ``known`` pairs are left out. Raises ConfigError without rapidfuzz.
     """
     pinned = resolution.pinned
     names = {one.named: one for one in leaders if one.sure and one.named not in pinned}
     meant = {pair: cosine for pair, cosine in (near or {}).items() if names.keys() >= {*pair}}
     found: dict[Pair, float] = {}
-    for pair in chain(_sharing(names.values()), meant):
+    for pair in chain(_pair_by_blocks(names.values()), meant):
         if pair in found or pair in known:
             continue
         one, other = names[pair[0]], names[pair[1]]
-        if _same_numbers(one, other) and resolution.resolver.variant_kind(one, other) is None:
+        if _have_same_numbers(one, other) and resolution.resolver.variant_kind(one, other) is None:
             found[pair] = max(likeness(one, other), 100 * meant.get(pair, 0.0))
     close = [(-score, pair) for pair, score in found.items() if score >= LEAST_LIKENESS]
     return [pair for _, pair in sorted(close)[:most]]
 
 
 def likeness(one: PresentName, other: PresentName) -> float:
-    """Return how alike two names are, in percent.
+    """Return the likeness of two names, in percent.
 
-    All of the words of one, or letters that abbreviate them, make two names alike.
+    It is 100 if one name abbreviates the other, or if it holds all words of the other.
     """
-    fuzz = _fuzz()
+    fuzz = _import_fuzz()
     first, second = (" ".join(name.form.words) for name in (one, other))
     if any(
         short.brief and abbreviates(short.form.letters, long.form.words)
@@ -76,18 +75,18 @@ def likeness(one: PresentName, other: PresentName) -> float:
     return float(max(fuzz.ratio(first, second), fuzz.token_set_ratio(first, second)))
 
 
-def _sharing(names: Iterable[PresentName]) -> Iterator[Pair]:
+def _pair_by_blocks(names: Iterable[PresentName]) -> Iterator[Pair]:
     """Yield pairs of names of one type that share a word, its first letters, or initials."""
     blocks: dict[tuple[str, str], list[Named]] = defaultdict(list)
     for name in names:
-        for block in _blocks(name):
+        for block in _list_blocks(name):
             blocks[name.type, block].append(name.named)
     for _, sharing in sorted(blocks.items()):
         if len(sharing) <= MOST_SHARING:
             yield from combinations(sorted(sharing), 2)
 
 
-def _blocks(name: PresentName) -> set[str]:
+def _list_blocks(name: PresentName) -> set[str]:
     words = [word for word in name.form.words if word not in MINOR_WORDS]
     own = {word for word in words if len(word) >= FIRST_LETTERS}
     starts = {word[:FIRST_LETTERS] + "-" for word in own}
@@ -96,13 +95,13 @@ def _blocks(name: PresentName) -> set[str]:
     return own | starts | ({f"={letters}"} if len(letters) > 1 else set())
 
 
-def _same_numbers(one: PresentName, other: PresentName) -> bool:
-    """Whether both names have the same numbers: Apollo 11 is not Apollo 13."""
+def _have_same_numbers(one: PresentName, other: PresentName) -> bool:
+    """Return whether both names have the same numbers: Apollo 11 is not Apollo 13."""
     numbers = [Counter(filter(is_number, name.form.words)) for name in (one, other)]
     return numbers[0] == numbers[1]
 
 
-def _fuzz() -> ModuleType:
+def _import_fuzz() -> ModuleType:
     try:
         from rapidfuzz import fuzz
     except ModuleNotFoundError as error:
@@ -121,15 +120,15 @@ Relatives, parts, versions, branches, and namesakes are different. If what is sa
 decide, write different.
 """
 ROOM = 2_000
-"""Tokens of a reply: a model may think before it writes a few lines."""
+"""Tokens of a reply. A model may think before it writes a few lines."""
 MOST_SHOWN = 400
-"""Characters of what is said of a name."""
+"""Characters that a prompt shows of a name's descriptions."""
 _LINE = re.compile(r"^\W*(\d+)\W+(same|different)\b", re.IGNORECASE | re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
 class ShownName:
-    """A name as it is shown: how documents write it, its type, and what they say of it."""
+    """A name as a prompt shows it: its spelling, its type, and its descriptions in ``said``."""
 
     name: str
     type: str
@@ -138,16 +137,16 @@ class ShownName:
 
 @dataclass(frozen=True, slots=True)
 class ModelArbiter:
-    """Judges by a language model."""
+    """Judges names by a language model."""
 
     llm: LLM
     calls: Calls
     effort: Effort | None = None
 
     async def judge(self, pairs: Sequence[tuple[ShownName, ShownName]]) -> list[bool | None]:
-        """Return whether each pair is the same; None where the reply does not say.
+        """Return whether each pair means the same thing, None if the reply leaves it open.
 
-        Raises PromptTooLongError for pairs that are too many for the model, and ModelError and
+        Raises PromptTooLongError if there are too many pairs for the model, ModelError, and
         StoppedError.
         """
         await self.calls.ask_context(self.llm)
@@ -159,16 +158,16 @@ class ModelArbiter:
 
 
 def judging_prompt(pairs: Sequence[tuple[ShownName, ShownName]]) -> Prompt:
-    """Return the prompt for some pairs."""
-    told = [
-        f"{number}.\n<passage>\n{_shown(one)}\n{_shown(other)}\n</passage>"
+    """Return the prompt that asks about pairs of names."""
+    passages = [
+        f"{number}.\n<passage>\n{_show_name(one)}\n{_show_name(other)}\n</passage>"
         for number, (one, other) in enumerate(pairs, start=1)
     ]
-    return Prompt(task="judging", system=SYSTEM, user="\n".join(told) + "\n", question="")
+    return Prompt(task="judging", system=SYSTEM, user="\n".join(passages) + "\n", question="")
 
 
 def parse_judgments(text: str, count: int) -> list[bool | None]:
-    """Return what a reply says of each pair; None where it says nothing, or both."""
+    """Return the judgment on each pair by a reply, None if the reply gives none or both."""
     said: dict[int, set[bool]] = {}
     for number, word in _LINE.findall(text):
         said.setdefault(int(number), set()).add(word.lower() == "same")
@@ -176,7 +175,7 @@ def parse_judgments(text: str, count: int) -> list[bool | None]:
     return [next(iter(one)) if len(one) == 1 else None for one in found]
 
 
-def _shown(name: ShownName) -> str:
+def _show_name(name: ShownName) -> str:
     head = f"{name.name} ({name.type})"
     said = " ".join(dict.fromkeys(name.said))[:MOST_SHOWN]
     return fenced(neutral_text(f"{head}: {said}" if said else head))

@@ -1,8 +1,8 @@
-"""Describes the entities that many chunks describe, after all documents are published.
+"""Combines the descriptions that many chunks give of an entity, after all documents are published.
 
-An entity that many documents mention is thus described once in an ingestion, and not with each
-document. A model condenses the descriptions in a tree, so that a new one changes few of its calls.
-What an ingestion will cost in descriptions is predicted here, without calling a model.
+So an entity that many documents mention is described once per ingestion, not once per document. A
+model condenses the descriptions in a tree, so that a new description changes only a few calls. The
+module also predicts the calls for an ingestion, without calling a model.
 """
 
 from __future__ import annotations
@@ -49,32 +49,32 @@ passages contradict each other, say so. Add nothing that they do not say. Write 
 without headings, lists, and introduction.
 """
 ROOMS = (800, 1_600, 3_200)
-"""Tokens of a reply, and of those that are asked for after one was cut off."""
+"""Tokens of the first reply, and of each retry after a truncated reply."""
 REPLY_TOKENS = 150
-"""Tokens of a usual reply."""
+"""Tokens of a typical reply."""
 USUAL_REPLY = "Word " * REPLY_TOKENS
-"""Stands for a reply of usual length in what is planned."""
+"""Replaces a reply in a plan; it has the typical length."""
 _IDEOGRAPHS = "\u2e80"
-"""From here on, letters stand for syllables or words, and words are not told apart."""
+"""From this character on, letters stand for syllables or words, without spaces between words."""
 DIGIT_BITS = 4
-"""Bits of a hash that tell the groups of a level apart: 64 descriptions make groups of about 4."""
+"""Bits of a hash that select the group on each level: 64 descriptions make groups of about 4."""
 PAGE = 100
 """Entities that are read and written together."""
 USUAL_FRAGMENT = "It is one of the sentences that a chunk of a document says of an entity in it."
-"""A description of usual length."""
+"""A description of typical length."""
 MOST_NAMES = 500_000
-"""Names that are counted. Beyond it, those of one chunk are forgotten."""
+"""Names that are counted. Above this number, names from only one chunk are dropped."""
 KEYS = 1_000
-"""Names of one statement."""
+"""Names per statement."""
 Summarize = Callable[[Sequence[str]], Awaitable[str]]
 
 
 @dataclass(slots=True)
 class EntitiesDescribed:
-    """How many entities were described, and how many wait. ``stopped`` is the limit that ended it.
+    """The numbers of entities that were described, and that still wait for a description.
 
-    ``error`` says why the model stopped describing. ``refusal`` is the last reason why it did not
-    describe an entity, with the name of that entity.
+    ``stopped`` is the limit that ended the work, and ``error`` the failure that did. ``refusal`` is
+    the last reason why a single entity was not described, with its name.
     """
 
     entities: int = 0
@@ -85,31 +85,31 @@ class EntitiesDescribed:
 
     @property
     def why(self) -> str:
-        """Why entities wait, other than a limit."""
+        """The reason why entities wait, unless it is a limit."""
         return self.error or self.refusal
 
     @property
     def ended(self) -> bool:
-        """Whether no more calls are to be made."""
+        """Whether a limit or a failure ended all calls."""
         return bool(self.stopped or self.error)
 
 
 async def describe_waiting(
     db: Database, writer: Writer, describer: Describer, limit: int, on_event: OnEvent
 ) -> EntitiesDescribed:
-    """Describe all entities that wait for it, ``limit`` at once.
+    """Describe all entities that wait for a description, ``limit`` at once.
 
-    After a failure, an entity waits for the next ingestion. Raises DatabaseError, and
+    After a failure, an entity waits for the next ingestion. Raises DatabaseError and
     LeaseLostError.
     """
     done, room = EntitiesDescribed(), asyncio.Semaphore(limit)
     on_event(StepStarted("ingest", "descriptions"))
     async with aclosing(read_waiting(db, writer.graph)) as pages:
         async for rows in pages:
-            texts = await together(*(_describe(describer, row, done, room) for row in rows))
+            texts = await together(*(_describe_row(describer, row, done, room) for row in rows))
             pairs = zip(rows, texts, strict=True)
             described = [{"id": row["id"], "description": text} for row, text in pairs if text]
-            await _write(db, writer, describer, described)
+            await _write_descriptions(db, writer, describer, described)
             done.entities += len(described)
             done.waiting += len(rows) - len(described)
             on_event(Progressed("ingest", done.entities, 0, "entities described"))
@@ -117,7 +117,7 @@ async def describe_waiting(
 
 
 async def read_waiting(db: Database, graph: str) -> AsyncGenerator[list[Row]]:
-    """Yield the entities that wait, page by page, with what chunks say of them.
+    """Yield pages of the entities that wait for a description, with the chunks' descriptions.
 
     Raises DatabaseError.
     """
@@ -128,10 +128,10 @@ async def read_waiting(db: Database, graph: str) -> AsyncGenerator[list[Row]]:
         after = rows[-1]["id"]
 
 
-async def _describe(
+async def _describe_row(
     describer: Describer, row: Row, done: EntitiesDescribed, room: asyncio.Semaphore
 ) -> str:
-    """Return a description, empty without one."""
+    """Return a description of the entity in ``row``, empty if the describer gives none."""
     async with room:
         if done.ended:
             return ""
@@ -148,7 +148,7 @@ async def _describe(
     return ""
 
 
-async def _write(
+async def _write_descriptions(
     db: Database, writer: Writer, describer: Describer, described: Sequence[Row]
 ) -> None:
     if not described:
@@ -161,7 +161,10 @@ async def _write(
 
 @dataclass(frozen=True, slots=True)
 class ModelDescriber:
-    """Describes by a language model; each reply is kept before the next is bought."""
+    """Describes entities by a language model.
+
+    Each reply is stored before the next call, so that a crash loses only the calls in flight.
+    """
 
     llm: LLM
     calls: Calls
@@ -174,7 +177,10 @@ class ModelDescriber:
         return describer_signature(self.llm, self.effort)
 
     async def describe(self, name: str, kind: str, fragments: Sequence[str]) -> str:
-        """Return one description; ``kind`` is the type. Raises ModelError and StoppedError."""
+        """Return one description of the entity ``name`` of type ``kind``.
+
+        Raises ModelError and StoppedError.
+        """
         await self.calls.ask_context(self.llm)
 
         async def summarize(parts: Sequence[str]) -> str:
@@ -186,7 +192,7 @@ class ModelDescriber:
                 middle = len(parts) // 2
                 halves = [await summarize(some) for some in (parts[:middle], parts[middle:])]
                 if len(parts) == 2 and sum(map(len, halves)) >= sum(map(len, parts)):
-                    raise  # they would be too long again
+                    raise  # The halves are no shorter, so they would be too long again.
                 return await summarize(halves)
             kept = grounded_sentences(said, name, parts)
             if not kept:
@@ -196,7 +202,7 @@ class ModelDescriber:
         return await summarize_tree(fragments, summarize)
 
     async def forecast(self, name: str, kind: str, fragments: Sequence[str]) -> PlannedCalls:
-        """Return the calls for one description, without those whose replies are kept.
+        """Return the calls for one description, except those whose replies are stored.
 
         Raises DatabaseError.
         """
@@ -228,7 +234,7 @@ class ModelDescriber:
         )
 
     async def _buy(self, prompt: Prompt, room: int) -> PaidReply:
-        """Return a reply that is kept, else a new one."""
+        """Return the stored reply to a prompt, or make the call and store its reply."""
         key = self._key(prompt, room)
         if kept := await self.replies.find(key):
             return reuse_reply(self.calls, kept)
@@ -244,7 +250,7 @@ class ModelDescriber:
 
 
 def planned_call(prompt: Prompt) -> PlannedCalls:
-    """Return the planned call for one description."""
+    """Return the forecast of the call for one prompt."""
     return PlannedCalls(
         calls=1,
         input_tokens=estimated_tokens(prompt),
@@ -254,44 +260,44 @@ def planned_call(prompt: Prompt) -> PlannedCalls:
 
 
 def describer_signature(llm: LLM, effort: Effort | None) -> str:
-    """Return the signature of a model that describes; empty if it costs nothing."""
+    """Return a hash of a describing model and its prompt, empty if the model is free."""
     if is_free(llm):
         return ""
     return digest(["description", reply_signature(llm), str(effort), SYSTEM])
 
 
 def description_prompt(name: str, kind: str, parts: Sequence[str]) -> Prompt:
-    """Return the prompt for some descriptions of one entity."""
-    told = [f"Entity: {fenced(neutral_text(name))}\nType: {fenced(neutral_text(kind))}"]
-    told += (f"<passage>\n{fenced(neutral_text(part))}\n</passage>" for part in parts)
-    return Prompt(task="description", system=SYSTEM, user="\n".join(told) + "\n", question="")
+    """Return the prompt that asks for one description from the ``parts``."""
+    lines = [f"Entity: {fenced(neutral_text(name))}\nType: {fenced(neutral_text(kind))}"]
+    lines += (f"<passage>\n{fenced(neutral_text(part))}\n</passage>" for part in parts)
+    return Prompt(task="description", system=SYSTEM, user="\n".join(lines) + "\n", question="")
 
 
 def grounded_sentences(summary: str, name: str, sources: Iterable[str]) -> str:
-    """Return a summary without sentences that bring a number which its sources lack.
+    """Return a summary without the sentences that have a number its sources lack.
 
-    It is empty for a summary that shares no word with them, but for the name of what is described.
+    The result is empty if the summary shares no word with its sources except the entity's name.
     """
     text = "\n".join(sources)
-    if not _pieces(summary) & (_pieces(text) - _pieces(name)):
+    if not _split_into_stems(summary) & (_split_into_stems(text) - _split_into_stems(name)):
         return ""
     return " ".join(keep_known_numbers(summary, numbers_in(text) | numbers_in(name)).split())
 
 
-def _pieces(text: str) -> set[str]:
-    """Return the stems of a text, and pairs of ideographs."""
+def _split_into_stems(text: str) -> set[str]:
+    """Return the stems of a text, and its pairs of adjacent ideographs."""
     pairs = {a + b for a, b in pairwise(text) if min(a, b) >= _IDEOGRAPHS}
     return pairs | {*stems(text)}
 
 
 async def summarize_tree(fragments: Sequence[str], summarize: Summarize, level: int = 0) -> str:
-    """Return one text for many descriptions, in as many calls as their length needs.
+    """Return one text for many descriptions, with as many calls as their length needs.
 
-    Long groups are summarized first; short ones are passed on as they are. The hash of a
-    description alone decides which group it belongs to.
+    Long groups are summarized first, and short groups are passed on unchanged. Only a description's
+    hash decides its group, so a new description changes the calls of few groups.
     """
     parts: list[str] = []
-    for group in _groups(fragments, level):
+    for group in _group_by_hash(fragments, level):
         if are_long(group) and len(group) < len(fragments):
             parts.append(await summarize_tree(group, summarize, level + 1))
         else:
@@ -299,8 +305,8 @@ async def summarize_tree(fragments: Sequence[str], summarize: Summarize, level: 
     return await summarize(parts)
 
 
-def _groups(fragments: Sequence[str], level: int) -> list[list[str]]:
-    """Return descriptions by one digit of their hashes, in its order."""
+def _group_by_hash(fragments: Sequence[str], level: int) -> list[list[str]]:
+    """Return descriptions grouped by one digit of their hashes, ordered by that digit."""
     groups: dict[int, list[str]] = defaultdict(list)
     for fragment in fragments:
         groups[text_hash(fragment) >> level * DIGIT_BITS & (1 << DIGIT_BITS) - 1].append(fragment)
@@ -309,15 +315,15 @@ def _groups(fragments: Sequence[str], level: int) -> list[list[str]]:
 
 @dataclass(slots=True)
 class NameTally:
-    """The proper names in chunks that are to be extracted, by how many of these have them.
+    """Counts proper names in the chunks to extract, by the number of chunks with each name.
 
-    Scripts without capitals have no such names, so nothing is predicted for these.
+    Names are found by their capitals, so nothing is predicted for scripts without capitals.
     """
 
     names: Counter[str] = field(default_factory=Counter)
 
     def add(self, documents: Iterable[WantedDocument], missing: Container[str]) -> None:
-        """Add the chunks of documents whose extractions, by key, are ``missing``."""
+        """Count the names in documents' chunks whose extraction keys are ``missing``."""
         chunks = {
             one.extraction_key: one.chunk
             for document in documents
@@ -330,7 +336,7 @@ class NameTally:
             self.names = Counter({name: n for name, n in self.names.items() if n > 1})
 
     async def forecast(self, order: IngestOrder, tools: IngestTools) -> DescriptionForecast | None:
-        """Return the calls to describe entities; None unless a built-in describer makes them.
+        """Return the calls to describe entities, None without the built-in describer.
 
         Raises DatabaseError.
         """
@@ -344,15 +350,15 @@ class NameTally:
                     waiting += await describer.forecast(row["name"], row["type"], row["fragments"])
                     ids.add(row["id"])
         more = PlannedCalls()
-        for name, mentions in await self._described(tools.db, order.graph, ids):
+        for name, mentions in await self._list_much_mentioned(tools.db, order.graph, ids):
             fragments = [USUAL_FRAGMENT] * min(mentions, MOST_FRAGMENTS)
             more += planned_call(description_prompt(name, "", fragments))
         return DescriptionForecast(calls=waiting, more=more)
 
-    async def _described(
+    async def _list_much_mentioned(
         self, db: Database, graph: str, waiting: Container[str]
     ) -> list[tuple[str, int]]:
-        """Return names of entities with too many mentions to join, and their mentions."""
+        """Return the entities with too many mentions to join, and their number of mentions."""
         stored: Counter[str] = Counter()
         new: Counter[str] = Counter()
         query, names = queries.get("documents/descriptions/count_mentions"), [*self.names]

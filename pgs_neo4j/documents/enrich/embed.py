@@ -1,6 +1,6 @@
 """Embeds the texts of a graph that have no vector, after all documents are published and described.
 
-Nodes and facts are embedded. What an ingestion will cost in embeddings is predicted here, without
+Nodes and facts are embedded. The module also predicts the embedding calls of an ingestion, without
 calling a model.
 """
 
@@ -36,23 +36,25 @@ PAGE = 1_000
 BATCH_TEXTS, BATCH_TOKENS = 200, 20_000
 """Most texts of a call, and their tokens."""
 MOST_REFUSED = 10
-"""Texts that fail alone before an embedder is given up."""
+"""Texts that may fail on their own before the embedder is not called anymore."""
 CALLS_AT_ONCE = 5
-"""Calls that are queued together, each with its vectors; the queue decides how many are sent."""
+"""Calls that are queued together, which bounds the vectors in memory. The queue decides how many
+are sent."""
 CAREFUL_TOKENS = 4_000
-"""Most tokens of a call under a limit, so that it leaves little of it unused."""
+"""Most tokens of a call if there is a limit, because small calls leave less of it unused."""
 FOUND_A_CHUNK, FOUND_TOKENS = 23, 25
-"""Names and facts that are usual for a chunk, and the tokens of each."""
+"""Typical number of names and facts per chunk, and the tokens of each."""
 
 
 @dataclass(slots=True)
 class TextsEmbedded:
-    """How many texts were embedded, and how many wait. ``stopped`` is the limit that ended it.
+    """The numbers of texts that were embedded, and that still wait for a vector.
 
-    Nothing proves that ``unproven`` others were read as a whole; they have a vector as well.
-    ``error`` says why the embedder made no more vectors. ``refused`` counts texts that it failed
-    on, ``refusal`` is the last reason, and ``places`` are the first of these nodes and facts.
-    ``notes`` say what was learned of its endpoint.
+    ``unproven`` counts further texts with a vector, but without proof that the embedder read them
+    completely. ``stopped`` is the limit that ended the work, and ``error`` the failure that did.
+    ``refused`` counts the texts on which the embedder failed, ``refusal`` is the last reason, and
+    ``places`` names the first of these nodes and facts. ``notes`` say what the calls revealed about
+    its endpoint.
     """
 
     texts: int = 0
@@ -67,26 +69,26 @@ class TextsEmbedded:
 
     @property
     def made(self) -> int:
-        """How many texts got a vector."""
+        """The number of texts that got a vector."""
         return self.texts + self.unproven
 
     @property
     def why(self) -> str:
-        """Why texts wait, other than a limit."""
+        """The reason why texts wait, unless it is a limit."""
         return self.error or self.refusal
 
     @property
     def ended(self) -> bool:
-        """Whether no more calls are to be made."""
+        """Whether a limit or a failure ended all calls."""
         return bool(self.stopped or self.error)
 
 
 async def embed_waiting(tools: IngestTools, writer: Writer, *, stopped: str) -> TextsEmbedded:
     """Embed all texts of the view that have no vector of the embedder.
 
-    Each reply is written before the next call. ``stopped`` is the limit that ended the ingestion
-    before, after which all wait. Without an embedder, the texts that lack vectors are counted, in a
-    graph that has some. Raises DatabaseError and LeaseLostError.
+    Each reply is written before the next call. If ``stopped`` names a limit that ended the
+    ingestion earlier, all texts wait. Without an embedder, the texts without a vector are only
+    counted, and only if the graph has vectors. Raises DatabaseError and LeaseLostError.
     """
     db = tools.db
     if tools.embedding is None:
@@ -111,7 +113,7 @@ async def _count_missing(db: Database, writer: Writer) -> int:
 
 
 class _Work:
-    """The texts of a graph on their way to vectors."""
+    """Embeds the texts of a graph page by page, and counts the results in ``done``."""
 
     def __init__(self, tools: IngestTools, embedding: Embedding, writer: Writer) -> None:
         self.done = TextsEmbedded()
@@ -124,7 +126,7 @@ class _Work:
         self._tokens = CAREFUL_TOKENS if limited else BATCH_TOKENS
 
     async def embed(self, pages: AsyncGenerator[list[WaitingText]]) -> None:
-        """Embed pages of texts; those that are equal within a page once."""
+        """Embed pages of texts; equal texts within a page are embedded once."""
         async with aclosing(pages):
             async for page in pages:
                 if self.done.ended:
@@ -136,10 +138,10 @@ class _Work:
                     await self._embed(by_text)
 
     async def _embed(self, by_text: dict[str, list[WaitingText]]) -> None:
-        """Embed texts. The vectors of a call are written before the next one.
+        """Embed texts, and write the vectors of each call before the next one.
 
-        The first call is made alone: an embedder that fails, does so before the vectors of another
-        model are gone.
+        The first call is made alone. So if the embedder fails, it fails before the vectors of
+        another model are deleted.
         """
         texts = [*by_text]
 
@@ -174,7 +176,7 @@ class _Work:
         await embedding.embed(texts)
 
     def _refuse(self, waiting: Sequence[WaitingText], why: str) -> None:
-        """Note a text that the embedder fails on. After some, nothing more is asked for."""
+        """Record a text on which the embedder fails; after ``MOST_REFUSED``, end all calls."""
         self.done.refused += 1
         self.done.refusal = why
         named = [*self.done.places, *(one.name for one in waiting)]
@@ -183,7 +185,7 @@ class _Work:
             self.done.error = why
 
     async def _begin(self) -> None:
-        """Make room for the vectors of this embedder, if the graph has those of another one."""
+        """Prepare the first write: delete the vectors of another model, if the graph has any."""
         if self._begun:
             return
         db = self._tools.db
@@ -196,14 +198,14 @@ class _Work:
 
 @dataclass(frozen=True, slots=True)
 class WaitingText:
-    """A text of a node or relationship; ``place`` has the ids that find it again."""
+    """A text of a node or relationship; ``place`` has the ids by which a statement finds it."""
 
     place: Row
     text: str
 
     @property
     def name(self) -> str:
-        """Its id, or the ends and the type of a fact, for notes."""
+        """The id of a node, or the ends and the type of a fact, for notes."""
         if "id" in self.place:
             return str(self.place["id"])
         return f"{self.place['source']} {self.place['type']} {self.place['target']}"
@@ -218,17 +220,17 @@ class VectorSpace:
 
 
 def entity_text(name: str | None, description: str | None) -> str:
-    """Return the text that stands for an entity: its name and description.
+    """Return the text to embed for an entity: its name and description.
 
-    A name alone says little about what an entity is, and namesakes share it.
+    A name alone says little about an entity, and different entities may share it.
     """
     return ": ".join(filter(None, (name, description)))
 
 
 async def read_space(db: Database, graph: str, other: str = "") -> VectorSpace | None:
-    """Return the space of a graph's vectors, preferably of another model than ``other``.
+    """Return the space of a graph's vectors, None without any. Raises DatabaseError.
 
-    Raises DatabaseError.
+    If the graph has vectors of several models, a model other than ``other`` is preferred.
     """
     query = queries.get("documents/vectors/read_vector_models")
     rows = await db.read(query, graph=graph, other=other)
@@ -236,7 +238,7 @@ async def read_space(db: Database, graph: str, other: str = "") -> VectorSpace |
 
 
 async def count_unembedded(db: Database, graph: str, label: str, model: str) -> tuple[int, int]:
-    """Return how many texts have no vector of a model, and their characters."""
+    """Return the number of texts without a vector of a model, and the sum of their characters."""
     query = queries.get("documents/vectors/count_unembedded")
     (row,) = await db.read(query, graph=graph, model=model, entities=entity_label(label))
     return row["texts"], row["characters"]
@@ -245,7 +247,7 @@ async def count_unembedded(db: Database, graph: str, label: str, model: str) -> 
 async def read_node_texts(
     db: Database, writer: Writer, model: str
 ) -> AsyncGenerator[list[WaitingText]]:
-    """Yield the texts of nodes that have no vector of a model, page by page."""
+    """Yield pages of the nodes' texts without a vector of a model."""
     query, after = queries.get("documents/vectors/read_unembedded_nodes"), ""
     wanted: Row = {"graph": writer.graph, "model": model, "most": PAGE}
     wanted |= {"entities": entity_label(writer.label)}
@@ -262,7 +264,7 @@ async def read_node_texts(
 async def read_fact_texts(
     db: Database, writer: Writer, model: str
 ) -> AsyncGenerator[list[WaitingText]]:
-    """Yield the facts that have no vector of a model, page by page."""
+    """Yield pages of the facts without a vector of a model."""
     query, after = queries.get("documents/vectors/read_unembedded_facts"), ("", "", "")
     wanted: Row = {"graph": writer.graph, "model": model, "most": PAGE}
     while rows := await db.read(
@@ -279,7 +281,7 @@ async def write_vectors(
     texts: Sequence[WaitingText],
     vectors: Sequence[NDArray[np.float32]],
 ) -> None:
-    """Write the vectors ``(d,)`` of some texts; nothing is written for zeros.
+    """Write the vectors ``(d,)`` of some texts; a zero vector is not stored.
 
     Raises DatabaseError and LeaseLostError.
     """
@@ -300,9 +302,10 @@ async def write_vectors(
 
 
 async def forget_vectors(db: Database, writer: Writer, model: str) -> None:
-    """Remove the vectors of other models: facts first, since nodes show that there are any.
+    """Remove the vectors of other models.
 
-    Raises DatabaseError and LeaseLostError.
+    Facts come first. So after an interruption, the nodes still show that vectors are left. Raises
+    DatabaseError and LeaseLostError.
     """
     held = {"graph": writer.graph, "holder": writer.holder, "model": model, "most": PAGE}
     facts, after = queries.get("documents/vectors/forget_facts"), ""
@@ -322,7 +325,8 @@ async def forget_vectors(db: Database, writer: Writer, model: str) -> None:
 class EmbeddingTally:
     """The texts that an ingestion would embed, as far as they are known.
 
-    ``chunks`` and ``tokens`` are of new chunks, ``extracted`` counts those to be extracted.
+    ``chunks`` and ``tokens`` count new chunks and their tokens. ``extracted`` counts the chunks to
+    extract.
     """
 
     chunks: int = 0
@@ -335,9 +339,9 @@ class EmbeddingTally:
         stored: Mapping[str, Sequence[StoredChunk]],
         missing: set[str],
     ) -> None:
-        """Add the chunks of documents whose texts the graph does not hold in these documents.
+        """Add the chunks whose texts the stored versions of their documents do not have.
 
-        ``missing`` are the keys of extractions that are to be made.
+        ``missing`` has the keys of the extractions to make.
         """
         for document in documents:
             known = {text_part(chunk.id) for id_ in document.former for chunk in stored[id_]}
@@ -347,7 +351,10 @@ class EmbeddingTally:
             self.extracted += sum(chunk.extraction_key in missing for chunk in document.chunks)
 
     async def forecast(self, order: IngestOrder, tools: IngestTools) -> EmbeddingForecast | None:
-        """Return what would be embedded, None without an embedder. Raises DatabaseError."""
+        """Return the embedding calls of an ingestion, None without an embedder.
+
+        Raises DatabaseError.
+        """
         if tools.embedding is None:
             return None
         embedder = tools.embedding.embedder
@@ -362,12 +369,12 @@ class EmbeddingTally:
             priced=model.free or tools.calls.budget.price(model.name, 1, 0) is not None,
             texts=texts,
             found=found,
-            calls=_calls(model, texts, self.tokens + estimate_bytes(characters)),
-            more=_calls(model, found, found * FOUND_TOKENS),
+            calls=_plan_calls(model, texts, self.tokens + estimate_bytes(characters)),
+            more=_plan_calls(model, found, found * FOUND_TOKENS),
         )
 
 
-def _calls(model: EmbeddingModel, texts: int, tokens: int) -> PlannedCalls:
+def _plan_calls(model: EmbeddingModel, texts: int, tokens: int) -> PlannedCalls:
     if model.free:
         return PlannedCalls()
     calls = max(ceil(texts / BATCH_TEXTS), ceil(tokens / BATCH_TOKENS))

@@ -1,4 +1,4 @@
-"""Has close names judged, and publishes what that changes, reply by reply."""
+"""Lets an arbiter judge close names, and publishes the resulting changes after each round."""
 
 from __future__ import annotations
 
@@ -31,16 +31,16 @@ from pgs_neo4j.llm.calls.outcome import noting_end
 from pgs_neo4j.text.shown import one_line
 
 PAIRS = 10
-"""Pairs of one call."""
+"""Pairs per call."""
 LEAST_COSINE = 0.85
-"""Cosine from which two entities of a type are near."""
+"""Least cosine of two near entities of a type."""
 MOST_READ = 20_000
-"""Entities of a graph whose vectors are compared; in a larger graph, none are."""
+"""Most entities of a graph to compare their vectors. In a larger graph, no vectors are compared."""
 NEAREST = 5
-"""Pairs of each entity with entities that come after it in the alphabet."""
+"""Most pairs of each entity with entities that come after it in the alphabet."""
 PAGE = 1000
 MOST_REFUSED = 10
-"""Pairs too long for the model that are named."""
+"""Most pairs that are named because they are too long for the model."""
 LONGEST_NAME = 80
 """Characters of each of their names."""
 
@@ -49,11 +49,11 @@ Vectors = Mapping[Named, NDArray[np.float32]]
 
 @dataclass(slots=True)
 class NamesJudged:
-    """How many pairs of names were judged, and how many of them are the same.
+    """The numbers of pairs of names that were judged, and that mean the same thing.
 
-    ``waiting`` were not judged, ``stopped`` is the limit and ``error`` the failure that ended it.
-    ``refused`` names the first pairs that are too long for the model even alone, and ``refusal`` is
-    the last reason.
+    ``waiting`` counts the pairs that were not judged. ``stopped`` is the limit that ended the work,
+    and ``error`` the failure that did. ``refused`` names the first pairs that are too long for the
+    model even on their own, and ``refusal`` is the last reason.
     """
 
     pairs: int = 0
@@ -66,22 +66,22 @@ class NamesJudged:
 
     @property
     def why(self) -> str:
-        """Why pairs wait, other than a limit."""
+        """The reason why pairs wait, unless it is a limit."""
         return self.error or self.refusal
 
     @property
     def ended(self) -> bool:
-        """Whether no more calls are to be made."""
+        """Whether a limit or a failure ended all calls."""
         return bool(self.stopped or self.error)
 
 
 async def judge_names(
     db: Database, writer: Writer, arbiter: Arbiter, limit: int, on_event: OnEvent
 ) -> NamesJudged:
-    """Have the close names of a graph judged, ``limit`` calls at once.
+    """Let the arbiter judge the close names of a graph, ``limit`` calls at once.
 
-    What was judged is not judged again. Each round of replies is published before the next one, so
-    that an end loses no more than is in flight. Raises DatabaseError, LeaseLostError, and
+    A judged pair is not judged again. Each round of replies is published before the next one, so
+    that an interruption loses only the calls in flight. Raises DatabaseError, LeaseLostError, and
     ConfigError without rapidfuzz.
     """
     done = NamesJudged()
@@ -92,7 +92,7 @@ async def judge_names(
     calls = [pairs[first : first + PAIRS] for first in range(0, len(pairs), PAIRS)]
     for first in range(0, len(calls), limit):
         some = calls[first : first + limit]
-        judged = await _round(db, writer, arbiter, some, done)
+        judged = await _judge_round(db, writer, arbiter, some, done)
         if not judged:
             continue
         judgments += judged
@@ -111,7 +111,10 @@ async def judge_names(
 async def find_pairs(
     db: Database, graph: str, resolution: Resolution, judgments: Sequence[Judgment]
 ) -> list[Pair]:
-    """Return the pairs to ask about. Raises DatabaseError, and ConfigError without rapidfuzz."""
+    """Return the pairs to judge, the closest first.
+
+    Raises DatabaseError, and ConfigError without rapidfuzz.
+    """
     present = await read_all_present(db, graph)
     leaders = [one.name for named, one in present.items() if one.entity == named]
     known = {one.pair for one in judgments}
@@ -123,40 +126,41 @@ async def find_pairs(
     return await asyncio.to_thread(find)
 
 
-async def _round(
+async def _judge_round(
     db: Database,
     writer: Writer,
     arbiter: Arbiter,
     calls: Sequence[Sequence[Pair]],
     done: NamesJudged,
 ) -> list[Judgment]:
-    """Return the judgments of some calls made together."""
+    """Make some calls at once, and return their judgments."""
     if done.ended:
         return []
     named = {name for pairs in calls for pair in pairs for name in pair}
-    shown = await _read_shown(db, writer.graph, named)
-    replies = await together(*(_ask(arbiter, pairs, shown, done) for pairs in calls))
+    shown = await _read_shown_names(db, writer.graph, named)
+    replies = await together(*(_judge_pairs(arbiter, pairs, shown, done) for pairs in calls))
     return [one for reply in replies for one in reply]
 
 
-async def _ask(
+async def _judge_pairs(
     arbiter: Arbiter, pairs: Sequence[Pair], shown: Mapping[Named, ShownName], done: NamesJudged
 ) -> list[Judgment]:
-    """Return the judgments of some pairs."""
+    """Return the judgments on some pairs; pairs without a judgment are left out."""
     said = await judge_shown(arbiter, [(shown[one], shown[other]) for one, other in pairs], done)
-    return [*_judgments(pairs, said)]
+    return [*_make_judgments(pairs, said)]
 
 
 async def judge_shown(
     arbiter: Arbiter, pairs: Sequence[tuple[ShownName, ShownName]], done: NamesJudged
 ) -> list[bool | None]:
-    """Return whether each pair is the same; None where that is not known.
+    """Return whether each pair means the same thing, None without a judgment.
 
-    Pairs that are too many for the model are judged in halves, and one that is too long alone is
-    noted in ``done``, as is a limit or failure that ends all calls. What was judged by then stands.
+    If there are too many pairs for the model, each half is judged. A pair that is too long on its
+    own is recorded in ``done``. So is a limit or a failure that ends all calls; the judgments made
+    before it stay valid.
     """
     if done.ended:
-        return [None for _ in pairs]  # these wait for the next ingestion
+        return [None for _ in pairs]  # They wait for the next ingestion.
     with noting_end(done):
         try:
             return await arbiter.judge(pairs)
@@ -173,14 +177,14 @@ async def judge_shown(
     return [None for _ in pairs]
 
 
-def _judgments(pairs: Sequence[Pair], said: Sequence[bool | None]) -> Iterator[Judgment]:
+def _make_judgments(pairs: Sequence[Pair], said: Sequence[bool | None]) -> Iterator[Judgment]:
     for (one, other), same in zip(pairs, said, strict=True):
         if same is not None:
             yield Judgment(one, other, same)
 
 
-async def _read_shown(db: Database, graph: str, named: set[Named]) -> dict[Named, ShownName]:
-    """Return how names are shown, which lead entities."""
+async def _read_shown_names(db: Database, graph: str, named: set[Named]) -> dict[Named, ShownName]:
+    """Return the names of entities as a prompt shows them."""
     by_id = {entity_id(one): one for one in sorted(named)}
     query = queries.get("documents/names/read_shown_names")
     rows = await db.read(query, graph=graph, ids=[*by_id])
@@ -191,9 +195,9 @@ async def _read_shown(db: Database, graph: str, named: set[Named]) -> dict[Named
 
 
 async def read_vectors(db: Database, graph: str) -> dict[Named, NDArray[np.float32]]:
-    """Return the vectors ``(d,)`` of entities by the names that lead them.
+    """Return the vectors ``(d,)`` of entities by their leading names.
 
-    None are returned if there are more than ``MOST_READ``. Raises DatabaseError.
+    The result is empty if there are more than ``MOST_READ``. Raises DatabaseError.
     """
     found: dict[Named, NDArray[np.float32]] = {}
     space = await read_space(db, graph)
@@ -214,7 +218,7 @@ async def read_vectors(db: Database, graph: str) -> dict[Named, NDArray[np.float
 def near_pairs(vectors: Vectors) -> dict[Pair, float]:
     """Return pairs of one type whose cosine is at least ``LEAST_COSINE``, with their cosines.
 
-    An entity has at most ``NEAREST`` with those after it, the nearest ones.
+    Each entity is paired with at most its ``NEAREST`` nearest among the later entities.
     """
     by_type: dict[tuple[str, int], list[Named]] = defaultdict(list)
     for named in sorted(vectors):

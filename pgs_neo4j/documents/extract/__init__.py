@@ -1,1 +1,1 @@
-"""Extracts what chunks say: by a model or by statistics, and each text once."""
+"""Extracts entities and relations from chunks, by a model or by statistics, each text once."""

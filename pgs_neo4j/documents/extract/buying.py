@@ -1,4 +1,4 @@
-"""Extracts the chunks of some documents that are not known, each text once."""
+"""Extracts the chunks whose extractions are not stored yet, each text once."""
 
 from __future__ import annotations
 
@@ -25,9 +25,10 @@ Outcome = GroundedExtraction | ModelError | StoppedError
 
 @dataclass(frozen=True, slots=True)
 class Extracted:
-    """Documents with their extractions by key. ``fresh`` are the keys of those made now.
+    """Documents with their extractions in ``found`` by key.
 
-    ``errors`` tell why others are missing, by key.
+    ``fresh`` has the keys of the new extractions. ``errors`` has the reasons for missing
+    extractions, by key.
     """
 
     documents: Sequence[WantedDocument]
@@ -43,13 +44,13 @@ class Extracted:
 
     @property
     def ended(self) -> ModelError | None:
-        """The failure that any other call would meet as well, None without one."""
+        """The failure that would end any other call in the same way, None without one."""
         errors = (one for one in self.errors.values() if isinstance(one, ModelError))
         return next((one for one in errors if ends_calls(one)), None)
 
     @property
     def unproven(self) -> frozenset[str]:
-        """The ids of chunks of which nothing proves that the model was given all."""
+        """The ids of chunks without proof that the model received all of their text."""
         return frozenset(
             chunk.id
             for document in self.documents
@@ -58,7 +59,10 @@ class Extracted:
         )
 
     def error_of(self, document: WantedDocument) -> ModelError | StoppedError | None:
-        """Return why a document is not whole; a limit, if that is one of the reasons."""
+        """Return the reason why a document is incomplete, None if it is complete.
+
+        Of several reasons, a limit comes first.
+        """
         errors = [
             self.errors[chunk.extraction_key]
             for chunk in document.chunks
@@ -74,11 +78,11 @@ async def extract_group(
     group: Sequence[WantedDocument],
     stored: Mapping[str, Sequence[StoredChunk]],
 ) -> Extracted:
-    """Return what the chunks of some documents say.
+    """Return the extractions of the chunks of some documents.
 
-    What the graph or an earlier ingestion has is not extracted. The failure of one chunk ends no
-    call for another, since those are paid for. If all would fail alike, no other one is begun.
-    Raises DatabaseError.
+    Extractions in the graph or from an earlier ingestion are reused. If one chunk fails, calls for
+    others continue, because they are paid for. If all calls would fail in the same way, no new call
+    is started. Raises DatabaseError.
     """
     found = await read_known(order, tools, group, stored)
     settled = [one.settle(found) for one in group]
@@ -105,11 +109,11 @@ async def read_known(
     group: Sequence[WantedDocument],
     stored: Mapping[str, Sequence[StoredChunk]],
 ) -> dict[str, GroundedExtraction]:
-    """Return the extractions that the graph or an earlier ingestion has of some documents, by key.
+    """Return the stored extractions of some documents' chunks, by key.
 
-    Raises DatabaseError.
+    They come from the graph or from an earlier ingestion. Raises DatabaseError.
     """
-    found = _known(stored)
+    found = _list_stored(stored)
     bases = (basis.key for one in group for chunk in one.chunks for basis in chunk.bases)
     return found | await read_kept(tools.db, order.graph, {*bases} - found.keys())
 
@@ -117,7 +121,7 @@ async def read_known(
 def prompt_groups(
     settled: Sequence[WantedDocument], known: Container[str], extractor: Extractor
 ) -> list[list[WantedChunk]]:
-    """Return the chunks to extract, those that are extracted together as one list."""
+    """Return the chunks to extract; each list is extracted in one call."""
     wanted = {chunk.extraction_key: chunk for one in settled for chunk in one.chunks}
     missing = [chunk for key, chunk in wanted.items() if key not in known]
     if not extractor.shares:
@@ -127,9 +131,10 @@ def prompt_groups(
 
 @dataclass(slots=True)
 class _Buying:
-    """The extraction of some chunks. ``ended`` is the failure that any other one would meet.
+    """Extracts chunks; ``ended`` is the failure that would end any other call in the same way.
 
-    A prompt has its ``room`` until its reply is kept: a crash loses no more than may be in flight.
+    A prompt occupies a place of ``room`` until its reply is stored. So a crash loses no more
+    replies than there are places.
     """
 
     tools: IngestTools
@@ -137,7 +142,7 @@ class _Buying:
     ended: ModelError | None = None
 
     async def extract(self, wanted: Sequence[WantedChunk]) -> list[tuple[str, Outcome]]:
-        """Return what some chunks say, by key; those that fail together are tried in halves."""
+        """Return the outcomes of some chunks by key; if their call fails, each half is tried."""
         async with self.room:
             outcomes = await self._buy(wanted)
         if len(wanted) > 1 and isinstance(outcomes[0], ModelOutputError):
@@ -147,7 +152,7 @@ class _Buying:
         return [*zip((one.extraction_key for one in wanted), outcomes, strict=True)]
 
     async def _buy(self, wanted: Sequence[WantedChunk]) -> list[Outcome]:
-        """Return what some chunks say; what is not free is kept before the next one is bought."""
+        """Return the outcomes of some chunks in order; paid extractions are stored first."""
         tools, chunks = self.tools, [one.chunk for one in wanted]
         if self.ended is not None:
             return [self.ended for _ in wanted]
@@ -170,7 +175,7 @@ class _Buying:
 
 
 def _documents_of(group: Iterable[WantedDocument]) -> dict[str, list[str]]:
-    """Return the ids of the documents that have a chunk, by the key of its extraction."""
+    """Return the ids of the documents with each chunk, by the chunk's extraction key."""
     documents: dict[str, list[str]] = {}
     for one in group:
         for key in {chunk.extraction_key for chunk in one.chunks}:
@@ -178,7 +183,7 @@ def _documents_of(group: Iterable[WantedDocument]) -> dict[str, list[str]]:
     return documents
 
 
-def _known(stored: Mapping[str, Iterable[StoredChunk]]) -> dict[str, GroundedExtraction]:
+def _list_stored(stored: Mapping[str, Iterable[StoredChunk]]) -> dict[str, GroundedExtraction]:
     """Return the extractions that the graph holds, by key."""
     return {
         chunk.extraction_key: EXTRACTION.validate_json(chunk.unpruned or chunk.extraction)

@@ -1,4 +1,4 @@
-"""Keeps extractions that were paid for until the graph holds them."""
+"""Stores paid extractions until the graph holds them."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from pgs_neo4j.documents.stored import EXTRACTION
 from pgs_neo4j.model.documents import GroundedExtraction
 
 REPLY = "reply:"
-"""Begins the keys of replies to chunks that need several."""
+"""Prefix of the keys of replies to chunks that need several replies."""
 
 
 @dataclass(slots=True)
 class Keeper:
-    """Keeps extractions of a graph, and the replies to chunks that need several.
+    """Stores extractions of a graph, and the replies to chunks that need several replies.
 
-    Those that arrive during one transaction share the next, since each takes a lock and a write to
-    the disk. ``holder`` has the right to write the documents, once it was taken. What is kept names
-    its documents and goes when one of them is deleted, since nothing else tells whose text it is
-    until the graph has it.
+    A transaction takes a lock and a write to the disk, so all that arrives during one transaction
+    shares the next. ``holder`` is the holder of the right to write the documents, empty before the
+    right is taken. A stored extraction names its documents, because nothing else shows whose text
+    it is until the graph holds it. It is deleted with any of them.
     """
 
     db: Database
@@ -39,9 +39,10 @@ class Keeper:
 
     @contextmanager
     def extracting(self, documents: Mapping[str, Sequence[str]]) -> Iterator[None]:
-        """Let all that is kept within name its documents, whose ids are given by extraction key.
+        """Make all that is stored within the context name its documents.
 
-        A group is extracted while parts of the one before it are, so there may be several.
+        ``documents`` maps extraction keys to the documents' ids. Groups may overlap in time, so
+        several contexts can be open.
         """
         self._extracting.append(documents)
         try:
@@ -50,7 +51,7 @@ class Keeper:
             self._extracting.remove(documents)
 
     async def keep(self, extractions: Mapping[str, GroundedExtraction]) -> None:
-        """Return when the database has extractions under their keys.
+        """Store extractions under their keys, and return when the database has them.
 
         Raises DatabaseError, and LeaseLostError if another writer took over.
         """
@@ -65,16 +66,18 @@ class Keeper:
         )
 
     async def keep_text(self, key: str, text: str) -> None:
-        """Return when the database has a reply under its key. Raises what ``keep`` raises.
+        """Store a reply under its key, and return when the database has it.
 
-        It may be of any of the documents.
+        It names all documents that are being extracted, because any of them may be its source.
+        Raises DatabaseError, and LeaseLostError if another writer took over.
         """
-        await self._keep({REPLY + key: {"data": text, "documents": self._documents()}})
+        await self._keep({REPLY + key: {"data": text, "documents": self._all_documents()}})
 
     async def find(self, key: str) -> str | None:
-        """Return a reply that an ingestion which did not end kept. Raises DatabaseError.
+        """Return a reply that an interrupted ingestion stored, None without one.
 
-        Which keys there are is read once, since there are none but after a crash.
+        The list of keys is read only once, because there are keys only after a crash. Raises
+        DatabaseError.
         """
         async with self._reading:
             if self._replies is None:
@@ -87,18 +90,21 @@ class Keeper:
         rows = await self.db.read(query, graph=self.graph, keys=[REPLY + key])
         if not rows:
             return None
-        await self._add_documents({REPLY + key: self._documents()})
+        await self._add_documents({REPLY + key: self._all_documents()})
         return str(rows[0]["data"])
 
     async def add_documents(self, keys: Iterable[str]) -> None:
-        """Let what was kept before also name the documents that are extracted now.
+        """Add the documents of the present extraction to what was stored earlier under ``keys``.
 
-        An ingestion that broke off may have bought it for others. Raises DatabaseError.
+        An interrupted ingestion may have paid for it for other documents. Raises DatabaseError.
         """
         await self._add_documents({key: self._documents_of(key) for key in keys})
 
     async def forget_replies(self) -> None:
-        """Delete all replies: what they led to is kept or published. Raises DatabaseError."""
+        """Delete all replies, because their results are stored or published.
+
+        Raises DatabaseError.
+        """
         query = queries.get("documents/delete_replies")
         await self.db.write(query, graph=self.graph, prefix=REPLY)
 
@@ -115,7 +121,7 @@ class Keeper:
     def _documents_of(self, key: str) -> list[str]:
         return sorted({id_ for group in self._extracting for id_ in group.get(key, ())})
 
-    def _documents(self) -> list[str]:
+    def _all_documents(self) -> list[str]:
         return sorted({id_ for group in self._extracting for ids in group.values() for id_ in ids})
 
     async def _keep(self, texts: Mapping[str, Row]) -> None:
@@ -138,7 +144,7 @@ class Keeper:
 
 
 async def read_kept(db: Database, graph: str, keys: Iterable[str]) -> dict[str, GroundedExtraction]:
-    """Return the extractions that are kept, by key. Raises DatabaseError."""
+    """Return the stored extractions among ``keys``, by key. Raises DatabaseError."""
     wanted = sorted(keys)
     if not wanted:
         return {}
@@ -147,10 +153,9 @@ async def read_kept(db: Database, graph: str, keys: Iterable[str]) -> dict[str, 
 
 
 async def forget_documents(db: Database, graph: str, documents: Sequence[str]) -> int:
-    """Delete what is kept of some documents and not in the graph, and return how much.
+    """Delete what is stored for some documents outside the graph, and return the count.
 
-    An ingestion that broke off has left it, of files that were new or had changed. Raises
-    DatabaseError.
+    An interrupted ingestion leaves it behind, for new or changed files. Raises DatabaseError.
     """
     query = queries.get("documents/deletion/delete_kept")
     rows = await db.write(query, graph=graph, documents=[*documents])
@@ -158,22 +163,25 @@ async def forget_documents(db: Database, graph: str, documents: Sequence[str]) -
 
 
 async def forget_all(db: Database, graph: str) -> int:
-    """Delete all that is kept of a graph without documents, and return how much.
+    """Delete all that is stored for a graph without documents, and return the count.
 
-    Nothing happens to a graph that has some. Raises DatabaseError.
+    If the graph has documents, nothing is deleted. Raises DatabaseError.
     """
     rows = await db.write(queries.get("documents/deletion/delete_rest"), graph=graph)
     return sum(row["deleted"] for row in rows)
 
 
 async def read_kept_documents(db: Database, graph: str) -> list[str]:
-    """Return the ids of documents of which something is kept. Raises DatabaseError."""
+    """Return the ids of the documents that stored data names. Raises DatabaseError."""
     rows = await db.read(queries.get("documents/deletion/read_kept"), graph=graph)
     return [row["document"] for row in rows]
 
 
 async def forget_extractions(db: Database, graph: str, keys: Iterable[str]) -> int:
-    """Delete extractions that the graph holds by now, and return how many. Raises DatabaseError."""
+    """Delete stored extractions that the graph now holds, and return the count.
+
+    Raises DatabaseError.
+    """
     wanted = sorted(set(keys))
     query = queries.get("documents/delete_extractions")
     rows = await db.write(query, graph=graph, keys=wanted) if wanted else []

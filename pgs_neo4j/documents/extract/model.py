@@ -1,4 +1,4 @@
-"""Asks a model what chunks say, with more room or in halves until its reply is whole."""
+"""Extracts chunks by a model, with more room or in halves until the reply is complete."""
 
 from __future__ import annotations
 
@@ -32,39 +32,40 @@ from pgs_neo4j.text.local_extraction.proper_names import missed_names
 from pgs_neo4j.text.tokens import estimate
 
 ROOMS = ((25_000, 4_096), (75_000, 8_192), (125_000, 12_288))
-"""Bytes of a chunk below which a reply has this room (dual-level retrieval, published figures)."""
+"""Pairs of a chunk's size in bytes and the reply's tokens for chunks below it (published figures of
+dual-level retrieval)."""
 MOST_ROOM = 16_384
 LARGEST_ROOM = 32_768
-"""Tokens of a reply that was cut off and is asked for again."""
+"""Most tokens of a reply when a truncated one is requested again."""
 DOUBLINGS = 2
 TRIES = 2
-"""Times that a reply without any record is asked for."""
+"""Most attempts for a reply that has no record."""
 AUTO_ROUNDS = 2
-"""Times that ``auto`` asks again at most; more rounds bring little (dual-level retrieval)."""
+"""Most further rounds of ``auto``. More rounds add little (dual-level retrieval)."""
 REPLY_SHARE = 0.5
-"""Tokens of a usual reply for each of the text: some 6 entities and 8 relations for 1200."""
+"""Typical tokens of a reply per token of text: about 6 entities and 8 relations per 1200 tokens."""
 MISSED_LEAST = 3
 """Names of the text that a reply must lack before ``auto`` asks again."""
 
 
 class KeptReplies(Protocol):
-    """Keeps replies to a chunk while more are bought for it."""
+    """Stores the replies to a chunk while it needs further calls."""
 
     async def find(self, key: str) -> str | None:
-        """Return what is kept under a key."""
+        """Return the text stored under a key, None without one."""
         ...
 
     async def keep_text(self, key: str, text: str) -> None:
-        """Return when a text is kept under its key."""
+        """Store a text under its key, and return when it is stored."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class PaidReply:
-    """A reply as it is kept; one that was cut off is not asked for again.
+    """A reply in its stored form. A truncated reply is also stored, and not paid for again.
 
-    It is not ``proven`` if nothing shows that the model was given all of the prompt. A reply that
-    was kept without this word counts as such.
+    ``proven`` means there is proof that the model received the whole prompt. It is False for a
+    reply that was stored without the field.
     """
 
     text: str
@@ -76,7 +77,7 @@ PAID = TypeAdapter(PaidReply)
 
 
 def reuse_reply(calls: Calls, kept: str) -> PaidReply:
-    """Return a stored reply, counted with those of this ingestion that nothing proves."""
+    """Return a stored reply; if it is not proven, count it among this ingestion's unproven calls."""
     reply = PAID.validate_json(kept)
     calls.uncounted += not reply.proven
     return reply
@@ -84,7 +85,7 @@ def reuse_reply(calls: Calls, kept: str) -> PaidReply:
 
 @dataclass(frozen=True, slots=True)
 class ModelExtractor:
-    """Extracts by a language model; ``replies`` keeps what a chunk in progress has cost."""
+    """Extracts by a language model; ``replies`` stores the paid replies of unfinished chunks."""
 
     llm: LLM
     calls: Calls
@@ -93,14 +94,14 @@ class ModelExtractor:
     gleaning: Gleaning = "0"
     replies: KeptReplies | None = None
 
-    shares = True  # since instructions are most of a small document's prompt
-    sure = True  # since a model names what matters
+    shares = True  # Instructions make up most of a small document's prompt.
+    sure = True  # A model names what matters.
 
     @property
     def signature(self) -> str:
-        """A hash of the model and the prompt, but for the schema that it is told."""
-        told = [reply_signature(self.llm), str(self.effort), FORMAT, self.gleaning]
-        return digest(["model", *told])
+        """A hash of the model and the prompt, except the schema."""
+        parts = [reply_signature(self.llm), str(self.effort), FORMAT, self.gleaning]
+        return digest(["model", *parts])
 
     @property
     def free(self) -> bool:
@@ -108,7 +109,7 @@ class ModelExtractor:
         return is_free(self.llm)
 
     async def forecast(self, chunks: Sequence[Chunk]) -> ExtractionForecast:
-        """Return the call for some chunks; one whose reply is kept costs nothing."""
+        """Return the forecast of the call for some chunks; a call with a stored reply is free."""
         prompt, room = extraction_prompt(chunks, self.schema), room_for(chunks)
         asked = estimated_tokens(prompt)
         likely = min(room, int(REPLY_SHARE * sum(estimate(chunk.text) for chunk in chunks)))
@@ -126,15 +127,14 @@ class ModelExtractor:
         return ExtractionForecast(calls=first, gleaning=again)
 
     def reply_key(self, prompt: Prompt, room: int, attempt: int) -> str:
-        """Return the key under which a reply is kept."""
+        """Return the key under which a reply is stored."""
         return digest([self.signature, prompt.system, prompt.user, room, attempt])
 
     async def extract(self, chunks: Sequence[Chunk]) -> Sequence[Extraction]:
-        """Return what each of some chunks says, asked for in one prompt.
+        """Return the extraction of each chunk, in order; one prompt asks for all of them.
 
-        A reply that was cut off, or lacks the mark of its end, is asked for again with twice the
-        room, and then for each half.
-        Raises ModelError and StoppedError.
+        If a reply is truncated or lacks its end mark, it is requested again with twice the room,
+        and then for each half of the chunks. Raises ModelError and StoppedError.
         """
         await self.calls.ask_context(self.llm)
         return await _Asking(self).extract(tuple(chunks))
@@ -142,28 +142,28 @@ class ModelExtractor:
 
 @dataclass(slots=True)
 class _Asking:
-    """The calls for some passages; each reply is kept before the next is bought."""
+    """Makes the calls for some passages; each reply is stored before the next call."""
 
     own: ModelExtractor
     unkept: tuple[str, str] | None = None
     too_long: str = ""
 
     async def extract(self, passages: tuple[Chunk, ...]) -> list[Extraction]:
-        """Return what each passage says."""
+        """Return the extraction of each passage, in order."""
         own, room = self.own, room_for(passages)
         prompt = extraction_prompt(passages, own.schema)
         divisible = len(passages) > 1 or len(passages[0].sentences) > 1
         if divisible and not own.calls.fits(own.llm, prompt):
             key = own.reply_key(prompt, room, 0)
             if own.replies is None or not await own.replies.find(key):
-                return await self._halves(passages)
-        parsed = await self._whole(prompt, room)
+                return await self._extract_halves(passages)
+        parsed = await self._ask_until_complete(prompt, room)
         if parsed is None:
-            return await self._halves(passages)
+            return await self._extract_halves(passages)
         found = await self._glean(prompt, passages, parsed.extraction)
         return separate(found, passages)
 
-    async def _halves(self, passages: tuple[Chunk, ...]) -> list[Extraction]:
+    async def _extract_halves(self, passages: tuple[Chunk, ...]) -> list[Extraction]:
         if len(passages) > 1:
             middle = len(passages) // 2
             first = await self.extract(passages[:middle])
@@ -176,15 +176,15 @@ class _Asking:
                 f"the replies of the model {self.own.llm.name} to one sentence were cut off, or "
                 "did not end as they have to; use another model"
             )
-        middle = _middle(chunk.sentences)
+        middle = _find_middle(chunk.sentences)
         halves = chunk.sentences[:middle], chunk.sentences[middle:]
         parts = [(await self.extract((replace(chunk, sentences=half),)))[0] for half in halves]
-        return [_joined(parts[0], parts[1], middle)]
+        return [_join_halves(parts[0], parts[1], middle)]
 
     async def _glean(
         self, prompt: Prompt, passages: Sequence[Chunk], found: Extraction
     ) -> Extraction:
-        """Return an extraction with what more rounds add to it."""
+        """Return an extraction with the additions of further rounds."""
         own = self.own
         auto = own.gleaning == "auto"
         for _ in range(AUTO_ROUNDS if auto else int(own.gleaning)):
@@ -193,19 +193,20 @@ class _Asking:
                 break
             try:
                 again = gleaning_prompt(prompt, found, missed)
-                parsed = await self._whole(again, room_for(passages))
+                parsed = await self._ask_until_complete(again, room_for(passages))
             except ModelOutputError:
                 break
-            more = found if parsed is None else _with(found, parsed.extraction)
+            more = found if parsed is None else _add_found(found, parsed.extraction)
             if more == found:
                 break
             found = more
         return found
 
-    async def _whole(self, prompt: Prompt, room: int) -> ParsedReply | None:
-        """Return a whole reply; None if each was cut off. Raises ModelOutputError without one.
+    async def _ask_until_complete(self, prompt: Prompt, room: int) -> ParsedReply | None:
+        """Return a complete reply, None if each one was truncated or the prompt is too long.
 
-        Without the mark of a complete reply, one may be cut off, whatever its endpoint says.
+        A reply without the end mark may be truncated, even if the endpoint reports it as complete.
+        Raises ModelOutputError if the model writes no records.
         """
         replies: list[ParsedReply] = []
         former, first = room, 0
@@ -216,19 +217,20 @@ class _Asking:
                 self.too_long = str(error)
                 if not replies or first:
                     return None
-                room, first = former, TRIES  # the context has no more room
+                # The context has no more room. New numbers of attempts keep the replies apart.
+                room, first = former, TRIES
                 continue
             if parsed is not None:
                 replies.append(parsed)
-                if whole := _whole_of(replies):
+                if whole := _select_complete(replies):
                     return whole
             former, room = room, min(2 * room, LARGEST_ROOM)
         return None
 
     async def _read(self, prompt: Prompt, room: int, first: int) -> ParsedReply | None:
-        """Return a reply within ``room`` tokens; None if it was cut off.
+        """Return a reply within ``room`` tokens, None if it was truncated.
 
-        ``first`` is the number of the attempt, by which its reply is kept.
+        ``first`` is the number of the first attempt, which is part of the key of its reply.
         """
         for attempt in range(first, first + TRIES):
             reply = await self._buy(prompt, room, attempt)
@@ -244,7 +246,10 @@ class _Asking:
         raise ModelOutputError(f"the model {self.own.llm.name} did not write records; {advice}")
 
     async def _buy(self, prompt: Prompt, room: int, attempt: int) -> PaidReply:
-        """Return a reply that is kept, else a new one."""
+        """Return the stored reply to a prompt, or make the call.
+
+        A new reply is stored only before the next call, because the last one needs no storing.
+        """
         own, replies = self.own, self.own.replies
         key = own.reply_key(prompt, room, attempt)
         if replies is not None:
@@ -262,17 +267,18 @@ class _Asking:
             effort=own.effort,
             repeat_malformed=False,
         )
-        # JSON can bring half of a character, which cannot be stored.
+        # JSON can contain half of a surrogate pair, which the database cannot store.
         text = reply.text.encode("utf-8", "replace").decode("utf-8")
         bought = PaidReply(text, reply.truncated, reply.proven)
         self.unkept = key, PAID.dump_json(bought).decode()
         return bought
 
 
-def _whole_of(replies: Sequence[ParsedReply]) -> ParsedReply | None:
-    """Return the reply that is whole; None while the last one may be cut off.
+def _select_complete(replies: Sequence[ParsedReply]) -> ParsedReply | None:
+    """Return the complete reply, None if the last one may be truncated.
 
-    A model that leaves out the mark twice does not write it. Then the reply that says more counts.
+    A model that leaves out the end mark twice never writes it. Then the reply with the most records
+    counts.
     """
     last = replies[-1]
     if last.complete:
@@ -283,20 +289,23 @@ def _whole_of(replies: Sequence[ParsedReply]) -> ParsedReply | None:
 
 
 def room_for(passages: Sequence[Chunk]) -> int:
-    """Return the tokens of a reply to some passages."""
+    """Return the most tokens of a reply to some passages, by their size."""
     size = sum(len(chunk.text.encode("utf-8", "replace")) for chunk in passages)
     return next((room for bytes_, room in ROOMS if size < bytes_), MOST_ROOM)
 
 
-def _middle(sentences: Sequence[Sentence]) -> int:
-    """Return the place at which two halves have about the same length."""
+def _find_middle(sentences: Sequence[Sentence]) -> int:
+    """Return the index at which to split sentences into halves of about the same length."""
     half = (sentences[0].start + sentences[-1].end) / 2
     place = next(at for at, one in enumerate(sentences, start=1) if one.end >= half)
     return min(max(place, 1), len(sentences) - 1)
 
 
-def _joined(first: Extraction, second: Extraction, before: int) -> Extraction:
-    """Return two halves as one; sentences of the second count on."""
+def _join_halves(first: Extraction, second: Extraction, before: int) -> Extraction:
+    """Return the extractions of two halves as one.
+
+    The ``before`` sentences of the first half are added to the second half's sentence numbers.
+    """
 
     def later(numbers: tuple[int, ...]) -> tuple[int, ...]:
         return tuple(number + before for number in numbers)
@@ -311,10 +320,10 @@ def _joined(first: Extraction, second: Extraction, before: int) -> Extraction:
     )
 
 
-def _with(found: Extraction, more: Extraction) -> Extraction:
-    """Return an extraction with what a later reply adds; the first description of a name stays.
+def _add_found(found: Extraction, more: Extraction) -> Extraction:
+    """Return an extraction with the additions of a later reply.
 
-    Whether the chunk was read as a whole, the first reply has shown.
+    The first description of a name stays. ``proven`` comes from the first reply.
     """
     known = {(normalize_name(one.name), one.type) for one in found.entities}
     entities = (one for one in more.entities if (normalize_name(one.name), one.type) not in known)

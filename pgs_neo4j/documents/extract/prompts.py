@@ -1,6 +1,6 @@
-"""The prompts by which a model extracts, and asks itself what it missed.
+"""Writes the prompts for an extraction, and for a further round that asks what was missed.
 
-Small documents share a prompt, and each gets its own part of the reply.
+Small documents share a prompt, and the reply is divided among them.
 """
 
 from __future__ import annotations
@@ -47,32 +47,33 @@ pronouns, and whatever the passage does not say.
 """
 SEVERAL = "The passages are of different documents. A record is of one passage alone.\n\n"
 MOST_LISTED = 200
-"""Entities that a prompt lists as known already; a chunk rarely has more."""
+"""Most entities that a prompt lists as known. A chunk rarely has more."""
 T = TypeVar("T")
 SMALL_TOKENS = 300
-"""Tokens of a document below which it shares a prompt with others."""
+"""Most tokens of a document that shares a prompt with others."""
 SHARED_TOKENS, MOST_SHARED = 1200, 16
-"""Tokens and documents of a shared prompt: not more than a chunk of the published size."""
+"""Most tokens and documents of a shared prompt. It is no longer than a chunk of the published size.
+"""
 
 
 def system_prompt(schema: EntitySchema) -> str:
-    """Return the system prompt: the form of a reply, and what a schema allows."""
+    """Return the system prompt: the format of a reply, and what the schema allows."""
     lines = [f"- {name}: {about}" if about else f"- {name}" for name, about in schema.types.items()]
-    told = [FORMAT, "Types:", *lines]
+    parts = [FORMAT, "Types:", *lines]
     if schema.relations:
         named = schema.relations.items()
-        told += ["", "Relations:", *(f"- {name}: {about}".rstrip(": ") for name, about in named)]
+        parts += ["", "Relations:", *(f"- {name}: {about}".rstrip(": ") for name, about in named)]
     if schema.mode == "strict":
-        told += ["", "Use no other types and relations."]
-    return "\n".join(told) + "\n"
+        parts += ["", "Use no other types and relations."]
+    return "\n".join(parts) + "\n"
 
 
 def extraction_prompt(passages: Sequence[Chunk], schema: EntitySchema) -> Prompt:
-    """Return the prompt for some passages, whose sentences are numbered throughout."""
+    """Return the prompt for some passages; their sentences are numbered consecutively."""
     parts = [SEVERAL] if len(passages) > 1 else []
     before = 0
     for passage in passages:
-        parts.append(_passage(passage, before))
+        parts.append(_write_passage(passage, before))
         before += len(passage.sentences)
     return Prompt(
         task="extraction", system=system_prompt(schema), user="\n".join(parts), question=""
@@ -80,24 +81,27 @@ def extraction_prompt(passages: Sequence[Chunk], schema: EntitySchema) -> Prompt
 
 
 def gleaning_prompt(asked: Prompt, found: Extraction, missed: Sequence[str]) -> Prompt:
-    """Return the prompt that asks for what a reply to ``asked`` left out.
+    """Return the prompt that asks for records which the reply to ``asked`` left out.
 
-    ``missed`` are names of the passages that it may have left out.
+    ``missed`` has names in the passages that the reply may have left out.
     """
     names = list(dict.fromkeys(one.name for one in found.entities))[:MOST_LISTED]
-    told = [asked.user, f"Listed already: {_listed(names)}"]
+    parts = [asked.user, f"Listed already: {_join_names(names)}"]
     if missed:
-        told.append(f"These names of the passages may be missing: {_listed(missed)}")
-    told.append(
+        parts.append(f"These names of the passages may be missing: {_join_names(missed)}")
+    parts.append(
         "Entities and relations were missed. Look again, also for what the text only implies. "
         "Write the records that are missing, in the same form, and relations between old and new "
         f"entities. If nothing is missing, write only {COMPLETE}\n"
     )
-    return replace(asked, task="gleaning", user="\n".join(told))
+    return replace(asked, task="gleaning", user="\n".join(parts))
 
 
-def _passage(chunk: Chunk, before: int) -> str:
-    """Return a passage: headings, the text before it, and sentences numbered from ``before``."""
+def _write_passage(chunk: Chunk, before: int) -> str:
+    """Return a passage with its headings, the text before it, and its numbered sentences.
+
+    ``before`` is the number of sentences in the previous passages.
+    """
     parts = []
     if chunk.path:
         parts.append(f"Headings: {neutral_text(' > '.join(chunk.path))}\n")
@@ -107,14 +111,15 @@ def _passage(chunk: Chunk, before: int) -> str:
     return "\n".join(parts)
 
 
-def _listed(names: Sequence[str]) -> str:
+def _join_names(names: Sequence[str]) -> str:
     return "; ".join(fenced(neutral_text(name)) for name in names) or "nothing"
 
 
 def share_prompts(wanted: Iterable[T], chunk_of: Callable[[T], Chunk]) -> Iterator[list[T]]:
-    """Yield groups that share a prompt, after the items that have one of their own.
+    """Yield groups of items that share a prompt; items with a separate prompt come first.
 
-    Only whole documents share one, since chunks of larger ones have headings and context.
+    Only whole documents share a prompt, because chunks of larger documents have headings and
+    context.
     """
     small: list[T] = []
     for one in wanted:
@@ -126,11 +131,11 @@ def share_prompts(wanted: Iterable[T], chunk_of: Callable[[T], Chunk]) -> Iterat
 
 
 def separate(extraction: Extraction, passages: Sequence[Chunk]) -> list[Extraction]:
-    """Return what an extraction says of each passage; sentences count from 1 in each.
+    """Divide an extraction among its passages; the sentences of each passage count from 1.
 
-    A description belongs to the one passage that it cites. One that cites several may mix them, so
-    it is left out, and the name stays with each. A record that cites nothing belongs to the
-    passages that have its names. What was dropped counts for the first.
+    A record belongs to the passages that it cites. A description that cites several passages may
+    mix them, so it is left out, and only the name stays with each. A record that cites nothing
+    belongs to the passages with its names. Dropped records count for the first passage.
     """
     if len(passages) == 1:
         return [extraction]
@@ -139,13 +144,13 @@ def separate(extraction: Extraction, passages: Sequence[Chunk]) -> list[Extracti
     relations: list[list[ExtractedRelation]] = [[] for _ in passages]
     texts = [normalize_name(passage.text) for passage in passages]
     for entity in extraction.entities:
-        cited = _cited(entity.sentences, ends) or _holding(texts, entity.name)
+        cited = _group_cited(entity.sentences, ends) or _find_holding(texts, entity.name)
         about = entity.description if len(cited) == 1 else ""
         for place, sentences in cited.items():
             entities[place].append(replace(entity, description=about, sentences=sentences))
     for relation in extraction.relations:
         names = (relation.source, relation.target)
-        cited = _cited(relation.sentences, ends) or _holding(texts, *names)
+        cited = _group_cited(relation.sentences, ends) or _find_holding(texts, *names)
         about = relation.description if len(cited) == 1 else ""
         for place, sentences in cited.items():
             relations[place].append(replace(relation, description=about, sentences=sentences))
@@ -156,13 +161,13 @@ def separate(extraction: Extraction, passages: Sequence[Chunk]) -> list[Extracti
 
 
 def is_small(chunk: Chunk) -> bool:
-    """Whether a chunk is a whole document that may share a prompt."""
+    """Return whether a chunk is a whole document that may share a prompt."""
     whole = chunk.index == 0 and not (chunk.context or chunk.path)
     return whole and estimate(chunk.text) <= SMALL_TOKENS
 
 
-def _cited(numbers: Sequence[int], ends: Sequence[int]) -> dict[int, tuple[int, ...]]:
-    """Return the sentences of each passage that is cited, counted from 1."""
+def _group_cited(numbers: Sequence[int], ends: Sequence[int]) -> dict[int, tuple[int, ...]]:
+    """Return the cited sentences of each cited passage, counted from 1."""
     cited: dict[int, tuple[int, ...]] = {}
     for number in numbers:
         place = bisect_right(ends, number - 1)
@@ -172,7 +177,7 @@ def _cited(numbers: Sequence[int], ends: Sequence[int]) -> dict[int, tuple[int, 
     return cited
 
 
-def _holding(texts: Sequence[str], *names: str) -> dict[int, tuple[int, ...]]:
-    """Return the passages that have all of some names; which sentences is not known."""
+def _find_holding(texts: Sequence[str], *names: str) -> dict[int, tuple[int, ...]]:
+    """Return the passages that hold all of ``names``, without sentences, which are unknown."""
     keys = [normalize_name(name) for name in names]
     return {place: () for place, text in enumerate(texts) if all(key in text for key in keys)}

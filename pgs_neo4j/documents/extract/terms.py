@@ -1,4 +1,4 @@
-"""Extracts without a model: terms, definitions, and what stands together."""
+"""Extracts terms, definitions, and co-occurrences without a model."""
 
 from __future__ import annotations
 
@@ -12,27 +12,27 @@ from pgs_neo4j.model.ingest import ExtractionForecast
 from pgs_neo4j.text.local_extraction import extract_terms
 
 FORM = "3"
-"""Of the rules; another one makes documents stale."""
+"""Version of the rules. A new version makes documents stale."""
 
 
 @dataclass(frozen=True, slots=True)
 class TermExtractor:
-    """Extracts by statistics of the chunk alone; it costs nothing."""
+    """Extracts by statistics of each chunk alone, which is free."""
 
     schema = None
     free = True
-    shares = True  # a thread
-    sure = False  # since a term that one chunk alone names connects nothing
+    shares = True  # Chunks share a thread.
+    sure = False  # A term that only one chunk names connects nothing.
 
     @property
     def signature(self) -> str:
-        """A hash of the rules, which another version of them changes."""
+        """A hash of the version of the rules."""
         return digest(["terms", FORM])
 
     async def forecast(self, chunks: Sequence[Chunk]) -> ExtractionForecast:  # noqa: ARG002
-        """Return no calls."""
+        """Return a forecast without calls."""
         return ExtractionForecast()
 
     async def extract(self, chunks: Sequence[Chunk]) -> Sequence[Extraction]:
-        """Return the terms of some chunks, in a thread."""
+        """Return the terms of each chunk; a thread computes them."""
         return await asyncio.to_thread(lambda: [extract_terms(chunk) for chunk in chunks])

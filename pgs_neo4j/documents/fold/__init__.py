@@ -1,1 +1,1 @@
-"""What documents say, as one graph: a pure function of their live chunks, in any order."""
+"""Folds the contents of documents into one graph, a pure function of their chunks in any order."""

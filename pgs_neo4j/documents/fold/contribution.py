@@ -1,4 +1,4 @@
-"""What one chunk contributes to the graph."""
+"""Computes the contribution of one chunk to the graph: its mentions and statements."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pgs_neo4j.model.documents import GroundedEntity, GroundedExtraction, Spans
 from pgs_neo4j.text.extraction.names import normalize_name
 
 WEIGHT_UNIT = 1000
-"""Steps of a relation's weight: sums of whole numbers do not depend on their order."""
+"""Steps per unit of a relation's weight. Sums of whole numbers do not depend on their order."""
 
 Named = tuple[str, str]
 """A name's key and the type that a chunk gives it."""
@@ -20,10 +20,11 @@ Named = tuple[str, str]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EntityMention:
-    """An entity as one chunk has it; ``key`` is its normalized name.
+    """An entity in one chunk; ``key`` is its normalized name.
 
-    ``sure``: a model named it. What statistics name counts only if another chunk names it too.
-    ``short`` is the abbreviation that the chunk defines for it, normalized.
+    ``sure`` means that a model found it, or that the document gives it. Other entities count only
+    if several chunks name them. ``short`` is the normalized abbreviation that the chunk defines for
+    it.
     """
 
     key: str
@@ -37,13 +38,13 @@ class EntityMention:
 
     @property
     def named(self) -> Named:
-        """Its key and type."""
+        """The key and type of the mention."""
         return self.key, self.type
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Statement:
-    """A relation as one chunk states it. ``weight`` counts in steps of ``WEIGHT_UNIT``."""
+    """A relation in one chunk; ``weight`` counts steps, ``WEIGHT_UNIT`` of them for a weight of 1."""
 
     source: Named
     target: Named
@@ -54,13 +55,13 @@ class Statement:
 
     @property
     def rank(self) -> tuple[int, int, str]:
-        """Orders statements of a relation: the one with the lowest rank speaks for it."""
+        """The sort key among a relation's statements; the lowest provides the relation's fact."""
         return -self.weight, text_hash(self.fact), self.fact
 
 
 @dataclass(frozen=True)
 class Contribution:
-    """The mentions and statements of the chunk ``chunk``, one of each entity and relation."""
+    """The mentions and statements of a chunk, one for each entity and relation."""
 
     chunk: str
     mentions: tuple[EntityMention, ...] = ()
@@ -68,7 +69,7 @@ class Contribution:
 
     @cached_property
     def keys(self) -> set[str]:
-        """The keys of all names, also of those that only statements have."""
+        """The keys of all names in mentions and statements."""
         ends = {key for one in self.statements for key, _ in (one.source, one.target)}
         return ends.union(mention.key for mention in self.mentions)
 
@@ -76,15 +77,15 @@ class Contribution:
 def contribution_of(
     chunk: str, extraction: GroundedExtraction, *, sure: bool = True
 ) -> Contribution:
-    """Return what a chunk's extraction adds; what it says twice counts once.
+    """Return the contribution of a chunk's extraction; repetitions count once.
 
-    A relation needs both of its ends among the entities.
+    A relation is left out unless both of its ends are among the entities.
     """
     shorts = {
         (normalize_name(one.name), one.type): normalize_name(one.short)
         for one in extraction.definitions
     }
-    mentions = tuple(_mentions(extraction.entities, shorts, sure=sure))
+    mentions = tuple(_make_mentions(extraction.entities, shorts, sure=sure))
     known = {mention.named for mention in mentions}
     statements: dict[tuple[Named, str, Named], Statement] = {}
     for relation in extraction.relations:
@@ -107,10 +108,10 @@ def contribution_of(
     return Contribution(chunk, mentions, tuple(statements.values()))
 
 
-def _mentions(
+def _make_mentions(
     entities: tuple[GroundedEntity, ...], shorts: Mapping[Named, str], *, sure: bool
 ) -> Iterator[EntityMention]:
-    """Yield one mention of each name and type: its first spelling, and all places."""
+    """Yield one mention per name and type, with its first spelling and all of its spans."""
 
     def named(entity: GroundedEntity) -> Named:
         return normalize_name(entity.name), entity.type

@@ -1,4 +1,4 @@
-"""Folds contributions into the rows of a graph, all at once or as a change of one that stands."""
+"""Folds contributions into the rows of a graph, all at once or as a change to a stored graph."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from pgs_neo4j.documents.fold.tallies import (
 from pgs_neo4j.text.name_variants import PresentName, present_name
 
 Types = Mapping[str, Mapping[str, str]]
-"""For each key, which type a mention of each type counts as."""
+"""For each key, the type that a mention of each type counts as."""
 STRAY_MOST = 2
-"""Mentions of a type that may be a slip. Few, so that little moves when it turns out to be none."""
+"""Most mentions of a type that counts as a mistake. Few mentions move if it proves to be right."""
 STRAY_RATIO = 3
-"""Times that the commonest type of the name is mentioned more often, at least."""
+"""Least ratio between the mentions of a name's commonest type and those of a mistaken type."""
 
 
 @dataclass(slots=True)
@@ -47,13 +47,13 @@ class NameTallies:
         return self.by_key[key].setdefault(kind, EntityTally())
 
     def merge(self, other: NameTallies) -> None:
-        """Also count the mentions of other tallies."""
+        """Add the mentions of other tallies."""
         for key, own in other.by_key.items():
             for kind, tally in own.items():
                 self.of((key, kind)).merge(tally)
 
     def with_contributions(self, contributions: Iterable[Contribution]) -> NameTallies:
-        """Return these tallies with what some chunks add."""
+        """Return new tallies that also count the mentions in some contributions."""
         total = NameTallies()
         total.merge(self)
         for one in contributions:
@@ -62,7 +62,7 @@ class NameTallies:
         return total
 
     def types(self, pinned: Container[Named] = ()) -> dict[str, dict[str, str]]:
-        """Return which type a mention of each type counts as; that of a pinned name is its own."""
+        """Return the type that a mention of each type counts as; a pinned name keeps its type."""
         return {
             key: {
                 kind: kind if (key, kind) in pinned else main
@@ -74,7 +74,7 @@ class NameTallies:
         }
 
     def present(self, types: Types) -> dict[Named, PresentName]:
-        """Return the present names, each with all that its mentions tell of it."""
+        """Return the present names, each with the features that all its mentions share."""
         shares: dict[Named, list[EntityTally]] = defaultdict(list)
         for key, own in types.items():
             for kind, main in own.items():
@@ -93,7 +93,7 @@ class NameTallies:
 
 @dataclass(frozen=True, slots=True)
 class MentionRow:
-    """A mention with the node that it belongs to."""
+    """A mention, the id of its entity's node, and its chunk."""
 
     entity: str
     chunk: str
@@ -102,7 +102,7 @@ class MentionRow:
 
 @dataclass(frozen=True, slots=True)
 class FoldedGraph:
-    """Nodes by id, relationships by place, and the mentions that lead from nodes to chunks."""
+    """Nodes by id, relationships by place, and the mentions that connect nodes with chunks."""
 
     entities: Mapping[str, EntityRow]
     relations: Mapping[RelationPlace, RelationRow]
@@ -112,7 +112,7 @@ class FoldedGraph:
 def fold(
     contributions: Iterable[Contribution], resolution: Resolution | None = None
 ) -> FoldedGraph:
-    """Return the whole graph of all live chunks: the definition that every change must reach."""
+    """Return the whole graph of all live chunks, which every sequence of changes must equal."""
     live = [*contributions]
     resolution = resolution or Resolution()
     names = NameTallies()
@@ -130,14 +130,14 @@ def fold(
 
 
 def belonging_of(types: Types, entities: Mapping[Named, Named]) -> dict[str, dict[str, Named]]:
-    """Return the entity of each key and type, from that of the name that it counts as."""
+    """Return the entity of each key and type: that of the type which it counts as."""
     return {
         key: {kind: entities[key, main] for kind, main in own.items()} for key, own in types.items()
     }
 
 
 def entity_rows(names: NameTallies, belonging: Belonging) -> dict[str, EntityRow]:
-    """Return the nodes of all names that are mentioned."""
+    """Return the nodes of all mentioned names, by id."""
     shares: dict[Named, dict[Named, EntityTally]] = defaultdict(dict)
     for key, own in names.by_key.items():
         for kind, tally in own.items():
@@ -152,7 +152,7 @@ def tally_relations(
 ) -> dict[RelationPlace, RelationTally]:
     """Return the tallies of all relations that some chunks state.
 
-    Two statements of one chunk that fall on one relation, since their ends are one, count once.
+    If two statements of a chunk become one relation because their ends are merged, they count once.
     """
     tallies: dict[RelationPlace, RelationTally] = defaultdict(RelationTally)
     for contribution in contributions:
@@ -162,7 +162,7 @@ def tally_relations(
 
 
 def stated(contribution: Contribution, belonging: Belonging) -> dict[RelationPlace, Statement]:
-    """Return the statements of a chunk by the relation that they belong to."""
+    """Return the best statement of a chunk for each relation."""
     found: dict[RelationPlace, Statement] = {}
     for statement in contribution.statements:
         place = place_of(statement.source, statement.type, statement.target, belonging)
@@ -194,10 +194,11 @@ def mention_rows(
 
 
 def assign_types(counts: Mapping[str, int]) -> dict[str, str]:
-    """Return the type of the entity that mentions of each type belong to.
+    """Return the type of entity to which the mentions of each type belong.
 
-    A stray type joins the commonest one. Others stay apart: Paris the person and Paris the city are
-    two entities. ``counts`` has the mentions by type; those without any are left out.
+    A rare type counts as a mistake and joins the commonest type. Other types stay apart: Paris the
+    person and Paris the city are two entities. ``counts`` has the number of mentions by type; types
+    without mentions are left out.
     """
     present = {kind: count for kind, count in counts.items() if count > 0}
     if not present:

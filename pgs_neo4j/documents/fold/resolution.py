@@ -1,7 +1,7 @@
-"""Decides which names are one entity: a function of the present names and of rulings.
+"""Decides which names are one entity, as a function of the present names and the rulings.
 
-A resolver says which two names may be variants. People may write one of their own; it is wrapped,
-so that its faults become errors that name it.
+A resolver decides which two names may be variants. Users may write their own resolver. It is
+wrapped, so that its faults become errors that name it.
 """
 
 from __future__ import annotations
@@ -20,33 +20,33 @@ from pgs_neo4j.llm.own_models import PAGE, said_by
 from pgs_neo4j.text.name_variants import PresentName, blocks_of, variant_kind
 
 FORM = "2"
-"""Version of the rules; when it changes, names are resolved again."""
+"""Version of the rules. When it changes, names are resolved again."""
 REACH = 3
-"""Steps from variant to variant within which a name can matter to the entity of another."""
+"""Steps from variant to variant within which a name can affect the entity of another name."""
 MOST_BLOCKS = 5
 JUDGED = "judgment"
 PREFERRED = ("spelling", "definition", JUDGED)
-"""Kinds of variants that come before all others, the first one first."""
+"""Kinds of variants that are preferred to all others, in order of preference."""
 Rulings = Mapping[Named, Named]
-"""For each name that people ruled on, the one it belongs with; itself if it stands apart."""
+"""For each name with a user's ruling, the name that it belongs with; itself if it stands apart."""
 Judged = Mapping[Named, frozenset[Named]]
-"""For each name, those of its type that a model judged to name the same thing."""
+"""For each name, the names of its type that a model judged to mean the same thing."""
 
 
 class Resolver(Protocol):
-    """Decides which two names may be variants of one.
+    """Decides which two names may be variants of one name.
 
-    Both functions must be pure: of the names alone, the same in any order and process, and
-    symmetric. Variants must have one block in common, at the same place of the tuple.
+    Both methods must be pure. Their result may depend only on the names, and ``variant_kind`` must
+    be symmetric. Two variants must share a block at the same position of the tuple.
     """
 
     @property
     def signature(self) -> str:
-        """A hash of all rules; when it changes, all names are resolved again."""
+        """A hash of all rules. When it changes, all names are resolved again."""
         ...
 
     def blocks(self, name: PresentName) -> tuple[str | None, ...]:
-        """Return at most ``MOST_BLOCKS`` blocks, which few names share."""
+        """Return at most ``MOST_BLOCKS`` blocks. Only names that share a block are compared."""
         ...
 
     def variant_kind(self, one: PresentName, other: PresentName) -> str | None:
@@ -74,7 +74,7 @@ class VariantResolver:
 
 @dataclass(frozen=True, slots=True)
 class Resolution:
-    """How names are resolved: by a resolver, and by judgments, except where people ruled."""
+    """The basis on which names are resolved: a resolver, judgments, and rulings before both."""
 
     resolver: Resolver = field(default_factory=VariantResolver)
     rulings: Rulings = field(default_factory=dict)
@@ -82,17 +82,17 @@ class Resolution:
 
     @property
     def pinned(self) -> frozenset[Named]:
-        """Names that follow no other name but by a ruling."""
+        """The names in rulings, which can follow another name only by a ruling."""
         return frozenset((*self.rulings, *self.rulings.values()))
 
 
 def resolve(names: Iterable[PresentName], resolution: Resolution) -> dict[Named, Named]:
-    """Return the entity of each name: the name that leads it.
+    """Return the entity of each name, as the name that leads it.
 
-    A name without a fuller variant is a leader. Any other joins the one leader among its variants,
-    preferring spellings of the same letters, then one that a text says it abbreviates, then one by
-    a judgment, and stands by itself if there are several, or none. So variants of variants are not
-    joined: one leader is a step away from all of its names.
+    A name without a fuller variant is a leader. Any other name joins a leader among its variants.
+    It prefers a spelling with the same letters, then a name that it abbreviates by a definition in
+    a text, then a name by a judgment. Without a single best leader, it stands by itself. Variants
+    of variants are not joined, so every name is one step away from its leader.
     """
     present = {name.named: name for name in names}
     variants = find_variants(present.values(), resolution.resolver)
@@ -107,22 +107,22 @@ def resolve(names: Iterable[PresentName], resolution: Resolution) -> dict[Named,
         if named in pinned or all(ranks[named] < ranks[other] for other in variants[named])
     }
     joined = {
-        named: named if named in leaders else _leader(named, variants[named], leaders)
+        named: named if named in leaders else _find_leader(named, variants[named], leaders)
         for named in present
     }
-    heads = _heads(ranks, resolution.rulings)
+    heads = _find_heads(ranks, resolution.rulings)
     return {named: heads.get(leader, leader) for named, leader in joined.items()}
 
 
 def preference(kind: str) -> int:
-    """Return how far behind others a kind of variants comes; most come last, and together."""
+    """Return the sort key of a kind of variants; all kinds without a preference come last."""
     return PREFERRED.index(kind) if kind in PREFERRED else len(PREFERRED)
 
 
 def find_variants(
     names: Iterable[PresentName], resolver: Resolver
 ) -> dict[Named, dict[Named, str]]:
-    """Return the variants of each name, with the way in which they vary."""
+    """Return the variants of each name, each with the kind of variation."""
     blocks: dict[tuple[int, str], list[PresentName]] = defaultdict(list)
     variants: dict[Named, dict[Named, str]] = {}
     for name in names:
@@ -130,34 +130,39 @@ def find_variants(
         for place, block in enumerate(resolver.blocks(name)):
             if block is not None:
                 blocks[place, block].append(name)
-    for one, other in _pairs(blocks.values()):
+    for one, other in _pair_within_blocks(blocks.values()):
         if other.named not in variants[one.named] and (kind := resolver.variant_kind(one, other)):
             variants[one.named][other.named] = kind
             variants[other.named][one.named] = kind
     return variants
 
 
-def _pairs(blocks: Iterable[list[PresentName]]) -> Iterator[tuple[PresentName, PresentName]]:
+def _pair_within_blocks(
+    blocks: Iterable[list[PresentName]],
+) -> Iterator[tuple[PresentName, PresentName]]:
     for block in blocks:
         yield from combinations(block, 2)
 
 
 def _rank(name: PresentName, variants: Mapping[Named, str]) -> tuple[object, ...]:
-    """Order names: fuller ones first, then those that most errors are made in, then longer ones."""
+    """Return the sort key of a name: fuller first, then more typing errors, then longer."""
     errors = sum(kind == "typing error" for kind in variants.values())
     return (*name.fullness, -errors, -len(name.form.letters), len(name.key), name.named)
 
 
-def _leader(named: Named, variants: Mapping[Named, str], leaders: set[Named]) -> Named:
-    """Return the leader that a name follows; the name itself if that is open."""
+def _find_leader(named: Named, variants: Mapping[Named, str], leaders: set[Named]) -> Named:
+    """Return the leader that a name follows, or the name itself without a single best leader."""
     fitting = {other: preference(kind) for other, kind in variants.items() if other in leaders}
     best = min(fitting.values(), default=0)
     choice = [other for other, order in fitting.items() if order == best]
     return choice[0] if len(choice) == 1 else named
 
 
-def _heads(ranks: Mapping[Named, tuple[object, ...]], rulings: Rulings) -> dict[Named, Named]:
-    """Return where ruled names belong: with the name ruled, or the fullest that is present."""
+def _find_heads(ranks: Mapping[Named, tuple[object, ...]], rulings: Rulings) -> dict[Named, Named]:
+    """Return the leader of each name with a ruling.
+
+    It is the name in the ruling. If that is not present, it is the fullest name of the group.
+    """
     groups: dict[Named, list[Named]] = defaultdict(list)
     for named, into in rulings.items():
         if named in ranks:
@@ -169,14 +174,14 @@ def _heads(ranks: Mapping[Named, tuple[object, ...]], rulings: Rulings) -> dict[
     return heads
 
 
-@lru_cache(maxsize=8192)  # more than a publication has names
+@lru_cache(maxsize=8192)  # A publication has fewer names.
 def _blocks(name: PresentName) -> tuple[str | None, ...]:
     return blocks_of(name)
 
 
 @dataclass(frozen=True, slots=True)
 class OwnResolver:
-    """Wraps a resolver that people wrote. Raises ModelError if it raises or returns nonsense."""
+    """Wraps a user's resolver. Raises ModelError if it fails or returns an invalid result."""
 
     own: Resolver
 
@@ -192,7 +197,7 @@ class OwnResolver:
         blocks = found if isinstance(found, tuple) and len(found) <= MOST_BLOCKS else (found,)
         if blocks is found and all(one is None or isinstance(one, str) for one in blocks):
             return blocks
-        raise self._wrong("blocks", f"a tuple of at most {MOST_BLOCKS} texts or None")
+        raise self._make_error("blocks", f"a tuple of at most {MOST_BLOCKS} texts or None")
 
     def variant_kind(self, one: PresentName, other: PresentName) -> str | None:
         """Return how two names vary, None if they are different names."""
@@ -200,13 +205,13 @@ class OwnResolver:
             kind: object = self.own.variant_kind(one, other)
         if kind is None or isinstance(kind, str):
             return kind
-        raise self._wrong("variant_kind", "a text or None")
+        raise self._make_error("variant_kind", "a text or None")
 
     @property
     def _name(self) -> str:
         return type(self.own).__name__
 
-    def _wrong(self, method: str, wanted: str) -> ModelError:
+    def _make_error(self, method: str, wanted: str) -> ModelError:
         return ModelError(
             f"{method} of the resolver {self._name} returned something else than {wanted}, {PAGE}"
         )

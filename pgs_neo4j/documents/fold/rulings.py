@@ -1,8 +1,8 @@
-"""What people ruled on names, what a model judged on pairs of them, and how both are stored.
+"""Handles users' rulings on names and a model's judgments on pairs, and makes rows to store both.
 
-A name that was merged into another keeps what was ruled on it before. So a split takes back one
-merge, and leaves exactly what was. A judgment makes one name a variant of the other, as similar
-letters do. It therefore chains no names, has no order, and gives way to rulings.
+A name that is merged into another keeps its earlier rulings. So a split undoes one merge, and
+restores exactly the state before it. A judgment makes one name a variant of the other, as similar
+letters do. So it chains no names, has no order, and yields to rulings.
 """
 
 from __future__ import annotations
@@ -19,9 +19,10 @@ from pgs_neo4j.graph.hashes import digest
 
 @dataclass(frozen=True, slots=True)
 class Ruling:
-    """What people ruled on one name. ``into``: it belongs with that name.
+    """A user's ruling on one name.
 
-    ``apart``: without ``into``, it stands by itself.
+    The name belongs with the name ``into``. Without ``into``, ``apart`` means that it stands by
+    itself.
     """
 
     into: Named | None = None
@@ -29,23 +30,23 @@ class Ruling:
 
 
 Ruled = Mapping[Named, Ruling]
-"""Rulings by name, as people made them."""
+"""Rulings by name, as users made them."""
 
 
 def rulings_in_force(ruled: Ruled) -> dict[Named, Named]:
-    """Return for each name with a ruling the name that it belongs with in the end."""
+    """Return, for each name with a ruling, the name that it finally belongs with."""
     return {named: root_of(ruled, named) for named in ruled}
 
 
 def root_of(ruled: Ruled, named: Named) -> Named:
-    """Return the name that a name belongs with in the end; itself without a merge."""
+    """Return the name that a name finally belongs with; itself without a merge."""
     return [*merges_of(ruled, named)][-1]
 
 
 def merges_of(ruled: Ruled, named: Named) -> Iterator[Named]:
-    """Yield a name, the one that it was merged into, the one that this was merged into, and so on.
+    """Yield a name, and then step by step the names into which it was merged.
 
-    It ends where a name would come again.
+    It ends before a name would repeat.
     """
     passed = {named}
     yield named
@@ -56,7 +57,7 @@ def merges_of(ruled: Ruled, named: Named) -> Iterator[Named]:
 
 
 def merge_names(ruled: Ruled, named: Named, into: Named) -> dict[Named, Ruling]:
-    """Return rulings that make a name, and all names with it, belong with another."""
+    """Return rulings that merge a name, and all names that belong with it, into another."""
     own, other = root_of(ruled, named), root_of(ruled, into)
     if own == other:
         return {**ruled}
@@ -69,7 +70,7 @@ def part_name(ruled: Ruled, named: Named) -> dict[Named, Ruling]:
 
 
 def take_back_merge(ruled: Ruled, named: Named) -> dict[Named, Ruling]:
-    """Return rulings without the latest merge that put a name where it is."""
+    """Return rulings without the last merge in the chain that starts at a name."""
     *passed, _ = merges_of(ruled, named)
     if not passed:
         return {**ruled}
@@ -79,25 +80,25 @@ def take_back_merge(ruled: Ruled, named: Named) -> dict[Named, Ruling]:
 
 
 def merged_into(ruled: Ruled, named: Named) -> list[Named]:
-    """Return the names that were merged into a name, but not those merged into these."""
+    """Return the names that were directly merged into a name."""
     return sorted(other for other, ruling in ruled.items() if ruling.into == named)
 
 
 def names_concerned(former: Ruled, ruled: Ruled) -> set[Named]:
-    """Return the names whose rulings differ, and the names that those rulings lead to."""
+    """Return the names whose rulings differ, and the names that these rulings lead to."""
     before, after = rulings_in_force(former), rulings_in_force(ruled)
     return {named for pair in {*before.items()} ^ {*after.items()} for named in pair}
 
 
 def changed_rulings(former: Ruled, ruled: Ruled) -> tuple[dict[Named, Ruling], list[Named]]:
-    """Return the rulings to store, and the names whose rulings to delete."""
+    """Return the rulings to store, and the names whose rulings have to be deleted."""
     stored = {named: one for named, one in ruled.items() if former.get(named) != one}
     return stored, sorted(former.keys() - ruled.keys())
 
 
 @dataclass(frozen=True, slots=True)
 class Judgment:
-    """What a model said of two names of one type, the first in the alphabet first."""
+    """A model's judgment on two names of one type, in alphabetical order."""
 
     one: Named
     other: Named
@@ -105,12 +106,12 @@ class Judgment:
 
     @property
     def pair(self) -> tuple[Named, Named]:
-        """Both names."""
+        """Both names, in alphabetical order."""
         return self.one, self.other
 
 
 def mates_of(judgments: Iterable[Judgment]) -> Judged:
-    """Return the names that a model judged to mean the same thing, for each name."""
+    """Return, for each name, the names that a model judged to mean the same thing."""
     mates: dict[Named, set[Named]] = defaultdict(set)
     for judgment in judgments:
         if judgment.same:
@@ -125,7 +126,7 @@ def ruling_id(named: Named) -> str:
 
 
 def ruled_rows(ruled: Mapping[Named, Ruling], judged: Iterable[Judgment]) -> list[Row]:
-    """Return rulings, sorted by name, and judgments as the rows of their nodes."""
+    """Return the rows of the nodes for rulings, sorted by name, and then for judgments."""
     rulings = [_ruling_row(named, one) for named, one in sorted(ruled.items())]
     return [*rulings, *map(_judgment_row, judged)]
 

@@ -1,6 +1,6 @@
-"""Sums of what chunks say of an entity or a relation, and the rows that the graph holds of them.
+"""Sums up mentions and statements of chunks, and makes the rows of entities and relations.
 
-The order of the chunks never matters. The node of an entity keeps the tallies of its names. A new
+The order of the chunks never matters. The node of an entity stores the tallies of its names. A new
 mention is added to them, so the other mentions need not be read again.
 """
 
@@ -17,24 +17,26 @@ from pgs_neo4j.graph.hashes import digest, text_hash
 from pgs_neo4j.text.tokens import estimate
 
 MOST_FRAGMENTS = 64
-"""Descriptions that an entity keeps: those with the lowest hashes, an even sample."""
+"""Most descriptions that an entity stores. The lowest hashes are taken, as an even sample."""
 MOST_CHUNKS = 5
-"""Chunks that a relation names: those with the lowest hashes."""
+"""Most chunks that a relation names, those with the lowest hashes."""
 JOINED_FRAGMENTS, JOINED_TOKENS = 8, 1200
-"""From here on, descriptions are summarized (dual-level retrieval, published thresholds)."""
+"""From this number of descriptions or tokens on, descriptions are summarized (published thresholds
+of dual-level retrieval)."""
 LEAST_MENTIONS = 2
-"""Mentions by statistics alone from which an entity belongs to the view."""
+"""Least mentions for an entity to belong to the view if only statistics found it."""
 Belonging = Mapping[str, Mapping[str, Named]]
-"""For each key, the entity that a mention of each type belongs to."""
+"""For each key, the entity to which a mention of each type belongs."""
 RelationPlace = tuple[Named, str, Named]
-"""Source, type, and target of a relation, its ends with the types of their entities."""
+"""The source, type, and target of a relation. Source and target are entities."""
 
 
 @dataclass(slots=True)
 class EntityTally:
-    """The mentions of one name and type: how many, how spelled, how described.
+    """The mentions of one name and type, with their spellings and descriptions.
 
-    ``sure`` counts those of a model, and ``shorts`` those that an abbreviation is defined for.
+    ``sure`` counts mentions that are enough on their own. ``shorts`` counts mentions with a defined
+    abbreviation, by abbreviation.
     """
 
     count: int = 0
@@ -53,7 +55,7 @@ class EntityTally:
         self.add_fragments([mention.description])
 
     def add_fragments(self, texts: Iterable[str]) -> None:
-        """Keep the descriptions with the lowest hashes."""
+        """Add descriptions, and keep those with the lowest hashes."""
         self._keep({text_hash(text): text for text in texts if text})
 
     def _keep(self, fragments: Mapping[int, str]) -> None:
@@ -77,13 +79,13 @@ class EntityTally:
 
     @property
     def described(self) -> list[str]:
-        """The descriptions, in an order that depends on nothing but them."""
+        """The descriptions, in an order that depends only on the descriptions."""
         return [self.fragments[place] for place in sorted(self.fragments)]
 
 
 @dataclass(slots=True)
 class RelationTally:
-    """The statements of one relation: how many, their weight, and the one that speaks for it."""
+    """The statements of one relation: their number, their weight, and the best one."""
 
     count: int = 0
     weight: int = 0
@@ -100,30 +102,33 @@ class RelationTally:
         self.weight += other.weight
         both = [one for one in (self.best, other.best) if one is not None]
         self.best = min(both, key=lambda one: (one.rank, one.keywords), default=None)
-        self.chunks = _lowest({**self.chunks, **other.chunks})
+        self.chunks = _take_lowest({**self.chunks, **other.chunks})
 
 
 def commonest(counts: Mapping[str, int]) -> str:
-    """Return what is counted most; of equals, the first in the alphabet; empty without any."""
+    """Return the text with the highest count, empty without any.
+
+    Of equal counts, the first in the alphabet wins.
+    """
     return min(counts, key=lambda one: (-counts[one], one), default="")
 
 
 def keep_lowest(chunks: Iterable[str]) -> dict[int, str]:
-    """Return the chunks that a relation names, by hash in ascending order."""
-    return _lowest({text_hash(chunk): chunk for chunk in chunks})
+    """Return the chunks with the lowest hashes, by hash in ascending order."""
+    return _take_lowest({text_hash(chunk): chunk for chunk in chunks})
 
 
-def _lowest(by_hash: Mapping[int, str]) -> dict[int, str]:
+def _take_lowest(by_hash: Mapping[int, str]) -> dict[int, str]:
     return {place: by_hash[place] for place in sorted(by_hash)[:MOST_CHUNKS]}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EntityRow:
-    """An entity node. ``mentions`` counts what chunks say of it, by type.
+    """An entity node with its number of ``mentions``.
 
-    ``viewed``: it belongs to the view. A term that one chunk alone has connects nothing.
-    ``fragments_hash`` is the hash of its descriptions if they are too long to be joined, or empty.
-    ``called`` holds the tallies of its names.
+    ``viewed`` means that it belongs to the view. A term that only one chunk has connects nothing.
+    ``fragments_hash`` is the hash of the descriptions if they are too long to be joined, otherwise
+    empty. ``called`` holds the tallies of its names as JSON.
     """
 
     id: str
@@ -139,9 +144,9 @@ class EntityRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RelationRow:
-    """A RELATES relationship. ``fact`` speaks for its statements, and has its own weight.
+    """A RELATES relationship. ``fact`` comes from the best statement, which has its own weight.
 
-    Weights count in steps of ``WEIGHT_UNIT``.
+    ``steps`` and ``fact_steps`` are weights in steps; ``WEIGHT_UNIT`` steps are a weight of 1.
     """
 
     source: str
@@ -161,7 +166,7 @@ class RelationRow:
 
     @property
     def fact_weight(self) -> float:
-        """The weight of the statement that speaks for it."""
+        """The weight of the best statement."""
         return self.fact_steps / WEIGHT_UNIT
 
 
@@ -171,19 +176,19 @@ def entity_id(entity: Named) -> str:
 
 
 def relation_ends(place: RelationPlace) -> dict[str, str]:
-    """Return the ids of a relation's ends and its type, by which the graph finds it."""
+    """Return a relation's type and the ids of its ends, by which statements find it."""
     source, kind, target = place
     return {"source": entity_id(source), "target": entity_id(target), "rel_type": kind}
 
 
 def place_of(source: Named, kind: str, target: Named, belonging: Belonging) -> RelationPlace | None:
-    """Return where a statement belongs; None if both of its ends are one entity."""
+    """Return the relation that a statement belongs to, None if both ends are one entity."""
     ends = tuple(belonging[key][own] for key, own in (source, target))
     return None if ends[0] == ends[1] else (ends[0], kind, ends[1])
 
 
 def entity_row(entity: Named, tallies: Mapping[Named, EntityTally]) -> EntityRow | None:
-    """Return the node of an entity from the tallies of all its names; None without a mention."""
+    """Return the node of an entity from the tallies of all its names, None without a mention."""
     total = EntityTally()
     for tally in tallies.values():
         total.merge(tally)
@@ -205,7 +210,7 @@ def entity_row(entity: Named, tallies: Mapping[Named, EntityTally]) -> EntityRow
 
 
 def relation_row(place: RelationPlace, tally: RelationTally) -> RelationRow | None:
-    """Return the relationship of a relation; None without a statement."""
+    """Return the relationship of a relation, None without a statement."""
     if tally.best is None:
         return None
     source, kind, target = place
@@ -223,13 +228,13 @@ def relation_row(place: RelationPlace, tally: RelationTally) -> RelationRow | No
 
 
 def are_long(fragments: Sequence[str]) -> bool:
-    """Return whether descriptions are too many or too long to be joined as they are."""
+    """Return whether there are too many or too long descriptions to join them unchanged."""
     many = len(fragments) >= JOINED_FRAGMENTS
     return many or (len(fragments) > 1 and sum(map(estimate, fragments)) >= JOINED_TOKENS)
 
 
 def join_fragments(fragments: Iterable[str]) -> str:
-    """Join descriptions into one text, up to the limits from which they are summarized."""
+    """Return descriptions as one text, cut at the limits from which they are summarized."""
     joined: list[str] = []
     tokens = 0
     for fragment in fragments:
@@ -256,7 +261,7 @@ _CALLED = TypeAdapter(tuple[CalledAs, ...])
 
 
 def dump_called(tallies: Mapping[Named, EntityTally]) -> str:
-    """Return the tallies of an entity's names as JSON, the same text for the same tallies."""
+    """Return the tallies of an entity's names as JSON; equal tallies give the same text."""
     called = tuple(
         CalledAs(
             key=key,
@@ -272,7 +277,10 @@ def dump_called(tallies: Mapping[Named, EntityTally]) -> str:
 
 
 def load_called(text: str, mentions: int) -> dict[Named, EntityTally] | None:
-    """Return the tallies by name; None if the text is broken or counts other ``mentions``."""
+    """Return the tallies by name.
+
+    Returns None if the text is invalid or its count differs from ``mentions``.
+    """
     try:
         called = _CALLED.validate_json(text)
     except ValidationError:

@@ -1,8 +1,8 @@
-"""Reads brains of the original engine (``.json``, ``.json.gz``).
+"""Reads brains, the graph files of the original engine (``.json``, ``.json.gz``).
 
 A brain is an object with ``nodes`` (id, concept, tag, weight, embedding) and ``edges`` (source,
-target, weight, type). Only ids and concepts, sources and targets are required. Every fault is an
-InputFileError that names the wrong line or key.
+target, weight, type). Only ids, concepts, sources, and targets are required. Every fault raises an
+InputFileError that names the line or key.
 """
 
 from __future__ import annotations
@@ -44,16 +44,17 @@ _CHUNK_BYTES = 1 << 20
 
 
 def read_brain(path: Path, max_size_bytes: int = FILE_BYTES) -> GraphFile:
-    """Read and check a whole file. Raises InputFileError at any fault.
+    """Return the checked graph of a brain file. Raises InputFileError at any fault.
 
-    It is read as a stream, so that only its graph is in memory.
+    The file is read as a stream, so that only its graph is in memory.
     """
     try:
-        chunks = _chunks(path, max_size_bytes)
+        chunks = _read_chunks(path, max_size_bytes)
         try:
             return _parse(chunks)
         except InputFileError:
-            for _ in chunks:  # a damaged file is no fault of its content
+            # Read the rest, because a damaged gzip file explains a fault in its content.
+            for _ in chunks:
                 pass
             raise
     except InputFileError as error:
@@ -61,7 +62,7 @@ def read_brain(path: Path, max_size_bytes: int = FILE_BYTES) -> GraphFile:
 
 
 def parse_brain(data: bytes) -> GraphFile:
-    """Check the unpacked content of a brain file.
+    """Return the checked graph of a brain file's unpacked content.
 
     Raises InputFileError without the path.
     """
@@ -71,14 +72,15 @@ def parse_brain(data: bytes) -> GraphFile:
 def _parse(chunks: Iterator[bytes]) -> GraphFile:
     members = read_members(chunks, ("nodes", "edges"))
     try:
-        return _collect(members)
+        return _collect_graph(members)
     except InputFileError:
-        for _ in members:  # malformed JSON matters more than a fault in one item
+        # Read the rest, because malformed JSON matters more than a fault in one item.
+        for _ in members:
             pass
         raise
 
 
-def _collect(members: Iterator[Member]) -> GraphFile:
+def _collect_graph(members: Iterator[Member]) -> GraphFile:
     nodes, relationships, ends = NodeColumns(), RelationshipColumns(), (Ids(), Ids())
     ignored: Counter[str] = Counter()
     missing = {"nodes", "edges"}
@@ -96,35 +98,35 @@ def _collect(members: Iterator[Member]) -> GraphFile:
         if not isinstance(value, dict):
             raise InputFileError(f"{where}: expected an object, found {kind_of(value)}")
         if key == "nodes":
-            nodes.append(_node(value, where))
+            nodes.append(_read_node(value, where))
             _count_ignored(ignored, "nodes[]", value.keys() - NODE_KEYS)
         else:
-            _take_edge(value, where, relationships, ends)
+            _add_edge(value, where, relationships, ends)
             _count_ignored(ignored, "edges[]", value.keys() - EDGE_KEYS)
     for key in ("nodes", "edges"):
         if key in missing:
             raise InputFileError(f"{key}: expected a list of objects, found nothing")
-    _join(nodes, relationships, ends)
+    _join_edges(nodes, relationships, ends)
     return GraphFile(
         nodes=nodes,
         relationships=relationships,
-        mapping=_mapping(nodes, relationships),
+        mapping=_make_mapping(nodes, relationships),
         ignored=dict(sorted(ignored.items())),
     )
 
 
 def _count_ignored(ignored: Counter[str], where: str, names: Set[str]) -> None:
-    """Count keys without a place; after so many, all others count as ``where.…``."""
+    """Count the unknown keys of an item. Beyond ``IGNORED_KEYS``, others count as ``where.…``."""
     for name in names:
         key = f"{where}.{name}"
         known = key in ignored or (len(ignored) < IGNORED_KEYS and len(key) <= MAX_ID_CHARACTERS)
         ignored[key if known else f"{where}.…"] += 1
 
 
-def _chunks(path: Path, max_size_bytes: int) -> Iterator[bytes]:
+def _read_chunks(path: Path, max_size_bytes: int) -> Iterator[bytes]:
     """Yield the file's content, unpacked if it is gzip.
 
-    Its name does not matter.
+    The first bytes decide whether it is, not the name.
     """
     try:
         with path.open("rb") as file:
@@ -153,23 +155,25 @@ def _chunks(path: Path, max_size_bytes: int) -> Iterator[bytes]:
         raise InputFileError(f"the file cannot be read: {error.strerror or error}") from error
 
 
-def _take_edge(
+def _add_edge(
     item: dict[str, Any], where: str, relationships: RelationshipColumns, ends: tuple[Ids, Ids]
 ) -> None:
-    """Take an edge; its ends are found once all nodes are read."""
+    """Add an edge to the columns; its ends are looked up when all nodes have been read."""
     for key, ids in zip(("source", "target"), ends, strict=True):
-        ids.append(_id(item, key, where))
-    type_ = DEFAULT_TYPE if item.get("type") is None else _text(item, "type", where)
+        ids.append(_read_id(item, key, where))
+    type_ = DEFAULT_TYPE if item.get("type") is None else _read_text(item, "type", where)
     if not type_ or "\0" in type_ or type_.upper().startswith("PGS_"):
         raise InputFileError(
             f"{where}.type: {type_[:80]!r} cannot be used; it must not be empty, contain NUL, "
             "or begin with PGS_"
         )
-    relationships.append(type_, _number(item, "weight", where))
+    relationships.append(type_, _read_number(item, "weight", where))
 
 
-def _join(nodes: NodeColumns, relationships: RelationshipColumns, ends: tuple[Ids, Ids]) -> None:
-    """Find the nodes of all edges. Edges may also write the id 17 as "17"."""
+def _join_edges(
+    nodes: NodeColumns, relationships: RelationshipColumns, ends: tuple[Ids, Ids]
+) -> None:
+    """Set the nodes of all edges. An edge may also write the id 17 as "17"."""
     positions = Positions(nodes.ids)
     if repeat := positions.repeated():
         again, first = repeat
@@ -184,22 +188,22 @@ def _join(nodes: NodeColumns, relationships: RelationshipColumns, ends: tuple[Id
         relationships.join(int(source or 0), int(target or 0))
 
 
-def _node(item: dict[str, Any], where: str) -> FileNode:
-    properties: dict[str, Scalar] = {"concept": _text(item, "concept", where)}
+def _read_node(item: dict[str, Any], where: str) -> FileNode:
+    properties: dict[str, Scalar] = {"concept": _read_text(item, "concept", where)}
     if item.get("tag") is not None:
-        properties["tag"] = _text(item, "tag", where)
-    weight = _number(item, "weight", where)
+        properties["tag"] = _read_text(item, "tag", where)
+    weight = _read_number(item, "weight", where)
     if weight is not None:
         properties["weight"] = weight
     return FileNode(
-        id=_id(item, "id", where),
+        id=_read_id(item, "id", where),
         properties=properties,
-        embedding=_embedding(item.get("embedding"), f"{where}.embedding"),
+        embedding=_read_embedding(item.get("embedding"), f"{where}.embedding"),
     )
 
 
-def _id(item: dict[str, Any], key: str, where: str) -> NodeId:
-    value = _present(item, key, where)
+def _read_id(item: dict[str, Any], key: str, where: str) -> NodeId:
+    value = _require_key(item, key, where)
     if isinstance(value, bool) or not isinstance(value, str | int):
         raise InputFileError(f"{where}.{key}: expected a string or integer, found {kind_of(value)}")
     if isinstance(value, int):
@@ -210,11 +214,11 @@ def _id(item: dict[str, Any], key: str, where: str) -> NodeId:
         raise InputFileError(
             f"{where}.{key}: an id has 1 to {MAX_ID_CHARACTERS} characters, not {len(value)}"
         )
-    return _text(item, key, where)
+    return _read_text(item, key, where)
 
 
-def _text(item: dict[str, Any], key: str, where: str) -> str:
-    value = _present(item, key, where)
+def _read_text(item: dict[str, Any], key: str, where: str) -> str:
+    value = _require_key(item, key, where)
     if not isinstance(value, str):
         raise InputFileError(f"{where}.{key}: expected a string, found {kind_of(value)}")
     try:
@@ -226,7 +230,7 @@ def _text(item: dict[str, Any], key: str, where: str) -> str:
     return value
 
 
-def _number(item: dict[str, Any], key: str, where: str) -> float | None:
+def _read_number(item: dict[str, Any], key: str, where: str) -> float | None:
     value = item.get(key)
     if value is None:
         return None
@@ -241,7 +245,7 @@ def _number(item: dict[str, Any], key: str, where: str) -> float | None:
     return number
 
 
-def _embedding(values: Any, where: str) -> NDArray[np.float64] | None:
+def _read_embedding(values: Any, where: str) -> NDArray[np.float64] | None:
     if values is None or values == []:
         return None
     if not isinstance(values, list):
@@ -259,13 +263,13 @@ def _embedding(values: Any, where: str) -> NDArray[np.float64] | None:
     return vector
 
 
-def _present(item: dict[str, Any], key: str, where: str) -> Any:
+def _require_key(item: dict[str, Any], key: str, where: str) -> Any:
     if key not in item:
         raise InputFileError(f"{where}.{key}: missing")
     return item[key]
 
 
-def _mapping(nodes: NodeColumns, relationships: RelationshipColumns) -> GraphMapping:
+def _make_mapping(nodes: NodeColumns, relationships: RelationshipColumns) -> GraphMapping:
     return GraphMapping(
         text=("concept",),
         key="id",

@@ -1,6 +1,6 @@
-"""A graph read from a file, checked and complete: its nodes, relationships, and mapping.
+"""Represents a checked and complete graph from a file: its nodes, relationships, and mapping.
 
-Large files keep nodes and relationships in columns, a tenth of the memory of objects.
+Nodes and relationships are stored in columns, which take a tenth of the memory of objects.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 NodeId = str | int
 Scalar = str | int | float | bool
-ABSENT = math.nan  # of a number, which is finite in a file
+ABSENT = math.nan  # Marks a missing number, because numbers in a file are finite.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -45,9 +45,9 @@ class FileRelationship:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class GraphFile:
-    """Nodes with distinct ids, relationships between them, and what their properties mean.
+    """Nodes with distinct ids, relationships between them, and the mapping of their properties.
 
-    ``ignored`` counts keys of the file that have no place in the graph, by name.
+    ``ignored`` counts the file's unknown keys, by name.
     """
 
     nodes: Sequence[FileNode]
@@ -57,17 +57,17 @@ class GraphFile:
 
     @property
     def dimensions(self) -> tuple[int, ...]:
-        """The distinct lengths of the embeddings, sorted; several suggest a fault."""
+        """The distinct lengths of the embeddings, sorted. Several lengths suggest a fault."""
         return tuple(sorted({n.embedding.size for n in self.nodes if n.embedding is not None}))
 
     @property
     def self_loops(self) -> int:
-        """How many relationships end where they begin."""
+        """The number of relationships that end at their start node."""
         return sum(r.source == r.target for r in self.relationships)
 
 
 class Texts:
-    """Texts one after another as UTF-8; each may be absent."""
+    """A list of texts in one array of UTF-8 bytes; each text may be absent."""
 
     def __init__(self) -> None:
         self._bytes = bytearray()
@@ -85,17 +85,17 @@ class Texts:
         self._absent.append(text is None)
 
     def raw(self, place: int) -> bytes:
-        """Return the bytes of a text."""
+        """Return the UTF-8 bytes of a text, empty if it is absent."""
         begin = self._ends[place - 1] if place else 0
         return bytes(self._bytes[begin : self._ends[place]])
 
     def get(self, place: int) -> str | None:
-        """Return a text; None if it is absent."""
+        """Return a text, None if it is absent."""
         return None if self._absent[place] else self.raw(place).decode()
 
 
 class Ids:
-    """Ids of nodes, which may be numbers or texts; both forms of a number are equal."""
+    """A list of node ids, each a number or a text; the number 17 equals the text "17"."""
 
     def __init__(self) -> None:
         self.texts = Texts()
@@ -113,7 +113,7 @@ class Ids:
         self._numbers.append(isinstance(id_, int))
 
     def get(self, place: int) -> NodeId:
-        """Return an id as it was written."""
+        """Return an id in its original type."""
         text = self.texts.raw(place).decode()
         return int(text) if self._numbers[place] else text
 
@@ -125,7 +125,7 @@ class Ids:
 
 
 class Positions:
-    """Finds ids among the ids of nodes, without an object for each."""
+    """Finds the positions of ids among node ids, without an object per id."""
 
     def __init__(self, ids: Ids) -> None:
         self._ids = ids
@@ -134,7 +134,10 @@ class Positions:
         self._sorted = hashes[self._order]
 
     def repeated(self) -> tuple[int, int] | None:
-        """Return the place of the first id that repeats another, and the place of that one."""
+        """Return the place of the first repeated id and the place of its first occurrence.
+
+        Returns None if all ids are distinct.
+        """
         same = np.flatnonzero(self._sorted[1:] == self._sorted[:-1])
         repeats = []
         for at in sorted({int(self._order[at + 1]) for at in same}):
@@ -144,7 +147,10 @@ class Positions:
         return min(repeats, default=None)
 
     def find(self, ids: Ids, place: int, hashed: int | None = None) -> int | None:
-        """Return the first place of the id that ``ids`` has at ``place``."""
+        """Return the first position of the id at ``place`` in ``ids``, None if it is missing.
+
+        ``hashed`` is its hash, if the caller has it.
+        """
         raw = ids.texts.raw(place)
         value = int(ids.hashes()[place]) if hashed is None else hashed
         at = int(np.searchsorted(self._sorted, value))
@@ -156,7 +162,7 @@ class Positions:
         return None
 
     def find_all(self, ids: Ids) -> Iterator[int | None]:
-        """Yield the first place of each id of ``ids``; None where it is missing."""
+        """Yield the first position of each id in ``ids``, None for a missing id."""
         hashes = ids.hashes()
         starts = np.searchsorted(self._sorted, hashes)
         for place in range(len(ids)):
@@ -172,7 +178,7 @@ class Positions:
 
 
 class NodeColumns(Sequence[FileNode]):
-    """Nodes of a brain; each is made when it is asked for."""
+    """The nodes of a brain in columns; a FileNode is made at each access."""
 
     def __init__(self) -> None:
         self.ids = Ids()
@@ -217,7 +223,7 @@ class NodeColumns(Sequence[FileNode]):
 
 
 class RelationshipColumns(Sequence[FileRelationship]):
-    """Relationships of a brain; each is made when it is asked for."""
+    """The relationships of a brain in columns; a FileRelationship is made at each access."""
 
     def __init__(self) -> None:
         self.weighted = False
@@ -236,7 +242,7 @@ class RelationshipColumns(Sequence[FileRelationship]):
         self.weighted = self.weighted or weight is not None
 
     def join(self, source: int, target: int) -> None:
-        """Set the nodes of the next relationship that has none."""
+        """Set the nodes of the first relationship that has none yet."""
         self._sources.append(source)
         self._targets.append(target)
 

@@ -1,7 +1,7 @@
-"""Reads one JSON object as a stream: its long lists item by item.
+"""Reads one JSON object as a stream, and its long lists item by item.
 
-Python's own decoder reads each item, so values and faults are those of ``json.loads``. Only the
-current item is in memory.
+Python's own decoder reads each item, so values and errors are the same as with ``json.loads``. Only
+the current item is in memory.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pgs_neo4j.errors import InputFileError
 from pgs_neo4j.model.ceilings import ITEM_BYTES, ITEM_PARTS
 
 LIST_BEGINS = -1  # the place that marks the beginning of a list
-NEAR_END = 16  # characters of the longest literal or escape that may be cut off
+NEAR_END = 16  # characters at the end of a chunk in which a literal or escape may be cut off
 
 _DECODER = json.JSONDecoder()
 _BLANK = re.compile(r"[ \t\n\r]*")
@@ -24,19 +24,19 @@ _COMMA = re.compile(r"[ \t\n\r]*,[ \t\n\r]*")
 _KINDS = {bool: "a boolean", str: "a string", list: "a list", dict: "an object"}
 
 Member = tuple[str, int | None, Any]
-"""A key with its value; or with the place of an item in its list, and that item."""
+"""A key, None, and its value; or a key, an item's place in the key's list, and the item."""
 
 
 def kind_of(value: object) -> str:
-    """Return a JSON value's kind in words."""
+    """Return a phrase for a JSON value's kind, such as "a list"."""
     return "null" if value is None else _KINDS.get(type(value), "a number")
 
 
 def read_members(chunks: Iterator[bytes], lists: Collection[str]) -> Iterator[Member]:
-    """Yield the members of an object; those in ``lists`` item by item, if they are lists.
+    """Yield the members of an object; lists under the keys ``lists`` are yielded item by item.
 
-    A list begins with the place LIST_BEGINS. Raises InputFileError with line and column where the
-    text is not JSON, and for a text that is not an object.
+    A member with the place LIST_BEGINS precedes the items of a list. Raises InputFileError, with
+    line and column, if the text is not JSON, and if it is not an object.
     """
     text = _Text(chunks)
     text.skip_blank()
@@ -48,17 +48,17 @@ def read_members(chunks: Iterator[bytes], lists: Collection[str]) -> Iterator[Me
         raise InputFileError(
             f"the file holds {kind_of(value)} where an object with nodes and edges is expected"
         )
-    for key in _keys(text):
+    for key in _read_keys(text):
         if key in lists and text.next() == "[":
             yield key, LIST_BEGINS, None
-            yield from _items(text, key)
+            yield from _read_items(text, key)
         else:
             yield key, None, text.value()
     text.check_end()
 
 
-def _keys(text: _Text) -> Iterator[str]:
-    """Yield the keys of the object that begins here; the caller reads the value of each."""
+def _read_keys(text: _Text) -> Iterator[str]:
+    """Yield the keys of the object that begins here; the caller must read each value."""
     text.take("{")
     text.skip_blank()
     if text.next() == "}":
@@ -78,7 +78,7 @@ def _keys(text: _Text) -> Iterator[str]:
             return
 
 
-def _items(text: _Text, key: str) -> Iterator[Member]:
+def _read_items(text: _Text, key: str) -> Iterator[Member]:
     """Yield the items of the list that begins here."""
     text.take("[")
     text.skip_blank()
@@ -94,22 +94,22 @@ def _items(text: _Text, key: str) -> Iterator[Member]:
 
 
 class _Text:
-    """The text of a file from the place that was read to, and that place in the file."""
+    """The unread text of a file, of which only a part is in memory, and the position in the file."""
 
     def __init__(self, chunks: Iterator[bytes]) -> None:
         self._chunks = chunks
         self._decode = codecs.getincrementaldecoder("utf-8-sig")()
         self._text, self._at, self._ended = "", 0, False
-        self._lines = self._column = 0  # before the text at hand
+        self._lines = self._column = 0  # Position in the file at which ``_text`` begins.
 
     def next(self) -> str:
-        """Return the next character; empty at the end."""
+        """Return the next character without skipping it, empty at the end."""
         if self._at == len(self._text):
             self._fill(1)
         return self._text[self._at : self._at + 1]
 
     def at_end(self) -> bool:
-        """Whether the text has ended."""
+        """Return whether the text has ended."""
         return not self.next()
 
     def take(self, expected: str) -> None:
@@ -125,9 +125,10 @@ class _Text:
                 return
 
     def ends(self, closing: str) -> bool:
-        """Skip a comma, or the end of a list or object; return whether it was the end."""
+        """Skip a comma, or the end of a list or object, and return whether it was the end."""
         comma = _COMMA.match(self._text, self._at)
-        if comma and comma.end() < len(self._text):  # as after most items
+        # Most items are followed by a comma in the same chunk, so this case comes first.
+        if comma and comma.end() < len(self._text):
             self._at = comma.end()
             return False
         self.skip_blank()
@@ -146,7 +147,10 @@ class _Text:
             raise self.fault("Extra data")
 
     def value(self) -> Any:
-        """Return the value that begins here, and skip it."""
+        """Return the value that begins here, and skip it.
+
+        Raises InputFileError if it is malformed or too large.
+        """
         while True:
             try:
                 value, end = _DECODER.raw_decode(self._text, self._at)
@@ -156,7 +160,7 @@ class _Text:
                     raise self.fault(error.msg, error.pos) from error
             except RecursionError as error:
                 raise InputFileError("not a brain: the JSON is nested too deeply") from error
-            except ValueError as error:  # an integer of more digits than Python converts
+            except ValueError as error:  # An integer has more digits than Python converts.
                 raise InputFileError(f"not a brain: {error}") from error
             else:
                 # A number may be cut off after its point or exponent mark.
@@ -167,14 +171,15 @@ class _Text:
             pending = len(self._text) - self._at
             if pending > ITEM_BYTES:
                 raise self.fault(f"a value of more than {ITEM_BYTES:,} characters")
-            # What is not whole by now is one value, so its parts can be counted before it is built.
+            # All pending text belongs to one unfinished value. So its parts can be counted before
+            # it is built, which would take much more memory than the text.
             parts = sum(self._text.count(mark, self._at) for mark in "{[") if pending else 0
             if parts > ITEM_PARTS:
                 raise self.fault(f"a value of more than {ITEM_PARTS:,} lists and objects")
             self._fill(max(1, pending))
 
     def fault(self, problem: str, at: int | None = None) -> InputFileError:
-        """Return the error for a place in the text."""
+        """Return the error for a position in the text, by default the present one."""
         place = self._at if at is None else at
         line = self._lines + self._text.count("\n", 0, place) + 1
         begin = self._text.rfind("\n", 0, place)
@@ -182,27 +187,27 @@ class _Text:
         return InputFileError(f"line {line}, column {column}: not JSON ({problem})")
 
     def _fill(self, least: int) -> bool:
-        """Read at least a number of characters; return whether there were any left."""
+        """Read at least ``least`` characters, and return whether there were any."""
         parts: list[str] = []
         read = 0
         while read < least and not self._ended:
             chunk = next(self._chunks, b"")
             self._ended = not chunk
-            parts.append(self._decoded(chunk, parts))
+            parts.append(self._decode_chunk(chunk, parts))
             read += len(parts[-1])
-        self._drop()
+        self._drop_read()
         self._text += "".join(parts)
         return read > 0
 
-    def _drop(self) -> None:
-        """Forget the text before this place."""
+    def _drop_read(self) -> None:
+        """Drop the text before the present position, and count its lines."""
         lines = self._text.count("\n", 0, self._at)
         begin = self._text.rfind("\n", 0, self._at)
         self._lines += lines
         self._column = self._at - begin - 1 if begin >= 0 else self._column + self._at
         self._text, self._at = self._text[self._at :], 0
 
-    def _decoded(self, chunk: bytes, before: list[str]) -> str:
+    def _decode_chunk(self, chunk: bytes, before: list[str]) -> str:
         try:
             return self._decode.decode(chunk, final=not chunk)
         except UnicodeDecodeError as error:

@@ -1,10 +1,10 @@
 """Loads a GraphFile into Neo4j as the user's own graph.
 
-Loaded nodes carry ``LoadedNode``, whose ``graph`` and ``id`` are a unique key, one label specific
-to their graph, and the labels in the file. A load first writes hidden ``PgsStaged`` nodes, and then
-publishes them in one transaction. So a reader sees the graph either as it was or as it is in the
-file. Leftovers of an unfinished load are deleted by that load or, if it was killed, by the next
-one. A second load under one name replaces the content of the first.
+A loaded node has the label ``LoadedNode``, with ``graph`` and ``id`` as its unique key, a label of
+its graph, and the labels in the file. A load first writes hidden ``PgsStaged`` nodes, and then
+publishes them in one transaction. So a reader sees either the old graph or the new one. Leftovers
+of an unfinished load are deleted by that load or, if it was killed, by the next one. A second load
+under the same name replaces the content of the first.
 
 Graphs made of documents and graphs loaded from files are kept apart: neither replaces the other.
 """
@@ -42,7 +42,7 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoadResult:
-    """The changes of a load; if ``unchanged``, nothing was written."""
+    """The size of a loaded graph and the changes of the load; none if it is ``unchanged``."""
 
     graph: str
     label: str
@@ -63,12 +63,13 @@ async def load(
     label: str | None = None,
     on_event: OnEvent = ignore,
 ) -> LoadResult:
-    """Make the named graph equal the file; ``label`` defaults to the name.
+    """Make the named graph equal to the file, and return the changes.
 
-    Relationships that were added between its nodes since the last load are removed, as are other
-    labels and properties of these nodes. Raises UsageError when the name is unusable, the label
-    belongs to other nodes, documents are in the graph, or another load of the same graph took over.
-    After an error, a cancellation, or a database failure, the graph stays as it was.
+    ``label`` is by default derived from the name. Relationships, labels, and properties that the
+    graph's nodes gained since the last load are removed. Raises UsageError if the name cannot be
+    used, the label belongs to other nodes, the graph has documents, or another load of the same
+    graph took over. After an error, a cancellation, or a database failure, the graph stays
+    unchanged.
     """
     label = graph_label(graph) if label is None else label
     _check_names(graph, label, file)
@@ -86,17 +87,17 @@ async def load(
     await _delete_abandoned(database, graph)
     if await _is_loaded(database, file, graph, label):
         return replace(result, kept=len(file.nodes), unchanged=True)
-    row = await _replace(database, file, graph, label, on_event)
+    row = await _replace_graph(database, file, graph, label, on_event)
     return replace(result, added=row["added"], kept=row["kept"], removed=row["removed"])
 
 
 async def create_loaded_key(database: Database) -> None:
-    """Create the key by which loaded nodes are found. Raises DatabaseError."""
+    """Create the unique key of loaded nodes, by which they are found. Raises DatabaseError."""
     await database.write(queries.get("documents/loads/create_loaded_constraint"))
 
 
 async def check_label(database: Database, graph: str, label: str) -> None:
-    """Raise UsageError if other nodes than those of the graph have the label."""
+    """Raise UsageError if nodes outside the graph have the label."""
     rows = await database.read(
         queries.get("documents/loads/read_label_conflicts"), graph=graph, label=label
     )
@@ -108,7 +109,7 @@ async def check_label(database: Database, graph: str, label: str) -> None:
 
 
 async def refuse_documents(db: Database, graph: str) -> None:
-    """Raise UsageError if the graph is made of documents, which a load would delete."""
+    """Raise UsageError if the graph has documents, which a load would delete."""
     if (await _read_kind(db, graph))["documents"]:
         raise documents_there(graph)
 
@@ -122,7 +123,7 @@ async def refuse_loaded(db: Database, graph: str) -> None:
 
 
 def documents_there(graph: str) -> UsageError:
-    """Return the error of a load into a graph of documents."""
+    """Return the error for a load into a graph of documents."""
     return UsageError(
         f"graph {graph} is made of documents, which loading a file would delete; load it under "
         "another name"
@@ -135,7 +136,7 @@ async def _read_kind(db: Database, graph: str) -> dict[str, bool]:
 
 
 def graph_label(graph: str) -> str:
-    """Return the label of a graph's name: ``my-graph 2`` gives ``MyGraph2``."""
+    """Return the label for a graph's name: ``my-graph 2`` gives ``MyGraph2``."""
     return "".join(part[0].upper() + part[1:] for part in re.findall(r"[^\W_]+", graph))
 
 
@@ -152,17 +153,17 @@ def _check_names(graph: str, label: str, file: GraphFile) -> None:
             )
 
 
-async def _replace(
+async def _replace_graph(
     database: Database, file: GraphFile, graph: str, label: str, on_event: OnEvent
 ) -> Row:
-    """Stage everything, then publish it; leave nothing behind on failure."""
+    """Stage the file, publish it, and return the counts; a failure leaves nothing behind."""
     name = uuid4().hex
     finished = False
     try:
         await database.write(
             queries.get("documents/loads/merge_loads"), graph=graph, load=name, label=label
         )
-        await _stage(database, file, graph, name, label, on_event)
+        await _stage_file(database, file, graph, name, label, on_event)
         rows = await database.write(
             queries.get("documents/loads/set_loaded"), graph=graph, load=name
         )
@@ -173,13 +174,13 @@ async def _replace(
         return rows[0]
     finally:
         if not finished:
-            # The cause matters more than a failed cleanup: the leftovers are out
-            # of sight, and the next load deletes them.
+            # The cause matters more than a failed cleanup, because the leftovers are hidden, and
+            # the next load deletes them.
             with suppress(DatabaseError):
-                await _delete(database, name)
+                await _delete_load(database, name)
 
 
-async def _stage(
+async def _stage_file(
     database: Database, file: GraphFile, graph: str, name: str, label: str, on_event: OnEvent
 ) -> None:
     batch = 0
@@ -205,7 +206,7 @@ async def _stage(
 
 
 def row_size(row: Row) -> int:
-    """Return about how many bytes a row has."""
+    """Return the approximate size of a row in bytes."""
     values = row.get("properties", row).values()
     return sum(
         len(value) * (9 if isinstance(value, list) else 2) if isinstance(value, list | str) else 9
@@ -251,33 +252,33 @@ async def _has_nodes(file: GraphFile, graph: str, label: str, rows: AsyncIterato
     missing: dict[str | int, int] | None = None
     same = True
     async for row in rows:
-        if missing is None:  # made only for a graph that was loaded before
+        if missing is None:  # Only a graph that was loaded before has rows, so others skip this.
             missing = {node.id: place for place, node in enumerate(file.nodes)}
-        # Another program may have taken its id. So it is not the file's content.
+        # Another program may have removed the id, so the node is not the file's content.
         place = missing.pop(row["properties"].get("id"), None)
-        same = same and place is not None and _same(file.nodes[place], label, graph, row)
+        same = same and place is not None and _is_same(file.nodes[place], label, graph, row)
     return same and not missing and (missing is not None or not file.nodes)
 
 
 async def _has_relationships(file: GraphFile, rows: AsyncIterator[Row]) -> bool:
     """Return whether rows are exactly the file's relationships."""
-    wanted = Counter(_signature(_relationship_row(r, file.nodes)) for r in file.relationships)
+    wanted = Counter(_signature_of(_relationship_row(r, file.nodes)) for r in file.relationships)
     same = True
     async for row in rows:
         properties = dict(row.pop("properties"))
-        wanted[_signature({**row, "weight": properties.pop("weight", None)})] -= 1
+        wanted[_signature_of({**row, "weight": properties.pop("weight", None)})] -= 1
         same = same and not properties
     return same and not any(wanted.values())
 
 
-def _same(node: FileNode, label: str, graph: str, row: Row) -> bool:
+def _is_same(node: FileNode, label: str, graph: str, row: Row) -> bool:
     wanted = _node_row(node, label)
     labels = {LOADED, *wanted["labels"]}
     properties = {**wanted["properties"], "graph": graph}
     return set(row["labels"]) == labels and bool(row["properties"] == properties)
 
 
-def _signature(row: Row) -> tuple[Any, ...]:
+def _signature_of(row: Row) -> tuple[Any, ...]:
     return row["source"], row["target"], row["type"], row["weight"]
 
 
@@ -285,10 +286,10 @@ async def _delete_abandoned(database: Database, graph: str) -> None:
     for row in await database.read(
         queries.get("documents/loads/read_abandoned_loads"), graph=graph
     ):
-        await _delete(database, row["load"])
+        await _delete_load(database, row["load"])
 
 
-async def _delete(database: Database, name: str) -> None:
+async def _delete_load(database: Database, name: str) -> None:
     query = queries.get("documents/loads/delete_staged")
     while (await database.write(query, load=name, limit=DELETE_ROWS))[0]["deleted"]:
         pass

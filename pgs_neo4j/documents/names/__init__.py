@@ -1,1 +1,1 @@
-"""The present names of a graph: kept, looked up, and resolved within a neighborhood."""
+"""Stores the present names of a graph, looks them up, and resolves them in a neighborhood."""

@@ -1,6 +1,6 @@
-"""Keeps the present names of a graph in the database, found by key and by block.
+"""Stores the present names of a graph in the database, indexed by key and by block.
 
-They are the package's own: purge removes them, and the next ingestion makes them again.
+These nodes belong to pgs: a purge removes them, and the next ingestion makes them again.
 """
 
 from __future__ import annotations
@@ -16,21 +16,21 @@ from pgs_neo4j.documents.fold.resolution import MOST_BLOCKS, Resolver
 from pgs_neo4j.text.name_variants import PresentName
 
 Block = tuple[int, str]
-"""A block with its place among those of a name."""
+"""The position of a block in the tuple of a name's blocks, and the block."""
 
 _PLACES = ("first", "second", "third", "fourth", "fifth")
 
 
 @dataclass(frozen=True, slots=True)
 class IndexedName:
-    """A present name with the entity that it belongs to."""
+    """A present name, and the entity to which it belongs."""
 
     name: PresentName
     entity: Named
 
     @property
     def row(self) -> Row:
-        """What is stored of it, but for its blocks."""
+        """The stored properties of the name, except its blocks."""
         name = self.name
         traits = {"s": name.sure, "p": name.proper, "c": name.capitals, "b": name.brief}
         return {
@@ -54,16 +54,16 @@ async def create_name_indexes(db: Database) -> None:
 
 
 async def read_present(db: Database, graph: str, keys: Iterable[str]) -> dict[Named, IndexedName]:
-    """Return the present names that have some keys. Raises DatabaseError."""
+    """Return the present names with the given keys. Raises DatabaseError."""
     wanted = sorted({*keys})
     query = queries.get("documents/names/read_present")
     rows = await db.read(query, graph=graph, keys=wanted) if wanted else []
-    return _by_name(name for row in rows for name in row["names"])
+    return _read_rows(name for row in rows for name in row["names"])
 
 
 async def read_all_present(db: Database, graph: str) -> dict[Named, IndexedName]:
-    """Return all present names. Raises DatabaseError."""
-    return _by_name(await db.read(queries.get("documents/names/read_all_present"), graph=graph))
+    """Return all present names of a graph. Raises DatabaseError."""
+    return _read_rows(await db.read(queries.get("documents/names/read_all_present"), graph=graph))
 
 
 async def read_candidates(
@@ -76,23 +76,23 @@ async def read_candidates(
     if not any(by_place.values()):
         return {}
     query = queries.get("documents/names/read_candidates")
-    return _by_name(await db.read(query, graph=graph, **by_place))
+    return _read_rows(await db.read(query, graph=graph, **by_place))
 
 
 def placed_blocks(name: PresentName, resolver: Resolver) -> list[Block]:
-    """Return the blocks of a name, each with its place."""
+    """Return the blocks of a name, each with its position."""
     blocks = resolver.blocks(name)[:MOST_BLOCKS]
     return [(place, block) for place, block in enumerate(blocks) if block is not None]
 
 
 def name_row(indexed: IndexedName, resolver: Resolver) -> Row:
-    """Return what is stored of a name; what it lacks is removed."""
+    """Return the stored properties of a name; None removes a property that it lacks."""
     blocks: Row = {f"block_{place + 1}": None for place in range(MOST_BLOCKS)}
     blocks |= {f"block_{at + 1}": block for at, block in placed_blocks(indexed.name, resolver)}
     return indexed.row | {"short": indexed.name.short or None} | blocks
 
 
-def _by_name(rows: Iterable[Row]) -> dict[Named, IndexedName]:
+def _read_rows(rows: Iterable[Row]) -> dict[Named, IndexedName]:
     found = (
         IndexedName(
             PresentName(

@@ -1,7 +1,8 @@
-"""Reads all that a change of some chunks can touch: names, entities, and what they are called.
+"""Reads all names and entities that a change of some chunks can affect.
 
-What entities are called stands on their nodes; only where it does not hold are mentions read. The
-names that a changed name can reach, by variants, rulings, and judgments, are resolved with it.
+The nodes of entities hold the tallies of their names. Mentions are read only if these tallies are
+not valid. A changed name is resolved together with all names that it can reach by variants,
+rulings, and judgments.
 """
 
 from __future__ import annotations
@@ -32,9 +33,10 @@ from pgs_neo4j.text.name_variants import PresentName
 class Neighborhood:
     """Names with all names of their entities, before and after a change.
 
-    ``stay`` counts what neither goes nor comes, ``names`` what there will be. ``old`` and ``new``
-    tell the entity of each key and type, and ``indexed`` what the index holds. ``renamed`` are
-    entities whose nodes become those of others; ``old`` has them under their new names.
+    ``stay`` counts the mentions that the change does not touch, and ``names`` those after the
+    change. ``old`` and ``new`` map each key and type to its entity. ``indexed`` has the names in
+    the index, and ``wanted`` those that it should have. ``renamed`` maps entities to the entities
+    that take over their nodes; ``old`` has them under their new names.
     """
 
     stay: NameTallies = field(default_factory=NameTallies)
@@ -49,7 +51,7 @@ class Neighborhood:
 
     @property
     def moved(self) -> list[Named]:
-        """Names and types whose mentions that stay will belong to another entity."""
+        """The names and types with unchanged mentions that will belong to another entity."""
         return [
             (key, kind)
             for key, own in sorted(self.stay.by_key.items())
@@ -59,19 +61,19 @@ class Neighborhood:
 
     @property
     def former(self) -> dict[Named, Named]:
-        """The stored names of the entities whose nodes are renamed, by their new ones."""
+        """The stored names of renamed entities, by their new names."""
         return {after: before for before, after in self.renamed.items()}
 
     @property
     def named(self) -> tuple[IndexedName, ...]:
-        """Names to store, since they are new, or say or lead to something else."""
+        """The names to store, because they are new, or their features or entity changed."""
         return tuple(
             one for named, one in sorted(self.wanted.items()) if self.indexed.get(named) != one
         )
 
     @property
     def unnamed(self) -> tuple[Named, ...]:
-        """Names that nothing mentions any more."""
+        """The names to delete, because nothing mentions them anymore."""
         return tuple(sorted(self.indexed.keys() - self.wanted.keys()))
 
 
@@ -83,37 +85,38 @@ async def read_neighborhood(
     coming: Mapping[str, Contribution],
     suspects: Iterable[Named],
 ) -> Neighborhood:
-    """Return what a change touches, with each name where it will belong. Raises DatabaseError.
+    """Return all that a change affects, with the future entity of each name.
 
-    It holds an entity with all of its names, and a name with all of its types, so that nothing in
-    it depends on what was not read.
+    It holds each entity with all of its names, and each name with all of its types. So nothing in
+    it depends on data that was not read. Raises DatabaseError.
     """
     found = Neighborhood()
     suspected = {*suspects}
     keys = {key for one in (*leaving.values(), *coming.values()) for key in one.keys}
     keys |= {key for key, _ in suspected}
     while keys:
-        await _gather(db, graph, found, keys, leaving)
+        await _gather_names(db, graph, found, keys, leaving)
         found.names = found.stay.with_contributions(coming.values())
         found.types = found.names.types(resolution.pinned)
-        keys = await _resolve(db, graph, found, resolution, suspected)
+        keys = await _resolve_names(db, graph, found, resolution, suspected)
     for one in leaving.values():
         for key, kind in (mention.named for mention in one.mentions):
-            found.old.setdefault(key, {}).setdefault(kind, (key, kind))  # nothing stands of it
+            # If the graph holds nothing of the name, it counts as its own entity.
+            found.old.setdefault(key, {}).setdefault(kind, (key, kind))
     found.renamed = renamed_entities(found.stay, found.old, found.new)
     for own in found.old.values() if found.renamed else ():
         own |= {kind: found.renamed.get(entity, entity) for kind, entity in own.items()}
     return found
 
 
-async def _gather(
+async def _gather_names(
     db: Database,
     graph: str,
     found: Neighborhood,
     keys: set[str],
     leaving: Mapping[str, Contribution],
 ) -> None:
-    """Read names by key, their entities, and all other names of these."""
+    """Read the names with some keys, their entities, and all other names of these entities."""
     entities = {one.entity for one in found.indexed.values()}
     leaves = {mention.key for one in leaving.values() for mention in one.mentions}
     while keys:
@@ -137,10 +140,10 @@ async def read_called(
     gone: Collection[str],
     losing: Container[Named],
 ) -> CalledEntities:
-    """Return what ``read_names`` would, from the tallies that nodes keep where they hold.
+    """Return the same as ``read_names``, but from the tallies on the nodes if they are valid.
 
-    Mentions are counted again for entities that are ``losing`` some, and for nodes whose tallies
-    are missing or wrong, as after a change of the graph by hand. Raises DatabaseError.
+    Mentions are counted again for the entities that are ``losing`` some, and for nodes with missing
+    or wrong tallies, for example after a manual change of the graph. Raises DatabaseError.
     """
     wanted = sorted({*entities})
     names = NameTallies()
@@ -160,14 +163,14 @@ async def read_called(
     return CalledEntities(names, owners | {**counted.entities})
 
 
-async def _resolve(
+async def _resolve_names(
     db: Database,
     graph: str,
     found: Neighborhood,
     resolution: Resolution,
     suspects: set[Named],
 ) -> set[str]:
-    """Decide where each name belongs; return keys that have to be read for it."""
+    """Decide the entity of each name, or return the keys that have to be read first."""
     present = found.names.present(found.types)
     changed = {
         named
@@ -194,10 +197,10 @@ async def _resolve(
 
 @dataclass(slots=True)
 class Surroundings:
-    """The names around those that change: as they will be, and as they were.
+    """The names around the changed names, before and after the change.
 
-    ``present`` are all names of some keys as they will be, ``indexed`` as the database has them;
-    names of other keys stay what they are, and are read as they are met.
+    ``present`` has all names of the ``keys`` after the change, and ``indexed`` has them as stored.
+    Names of other keys do not change, and are read when they are reached.
     """
 
     db: Database
@@ -223,21 +226,22 @@ class Surroundings:
         for step in range(1, 2 * REACH + 1):
             if not frontier:
                 break
-            near = await self._variants(frontier) | await self._ruled(frontier)
+            near = await self._find_variants(frontier) | await self._find_ruled(frontier)
             frontier = near - steps.keys()
             steps |= dict.fromkeys(frontier, step)
         local = {named: self.present[named] for named in steps if named in self.present}
-        # In a thread, since many names may share a block, and the right to write must be renewed.
+        # Many names may share a block, so this can take long. A thread leaves the event loop free
+        # to renew the right to write.
         entities = await asyncio.to_thread(resolve, [*local.values()], self.resolution)
         return {named: entities[named] for named in local if steps[named] <= REACH}
 
-    async def _variants(self, names: Iterable[Named]) -> set[Named]:
-        """Return the present variants of some names, as they were and as they will be."""
+    async def _find_variants(self, names: Iterable[Named]) -> set[Named]:
+        """Return the present variants of some names, by their old and their new form."""
         resolver = self.resolution.resolver
-        versions = [version for named in names for version in self._versions(named)]
+        versions = [version for named in names for version in self._list_versions(named)]
         blocks = {name: placed_blocks(name, resolver) for name in versions}
         wanted = {block for own in blocks.values() for block in own}
-        self._add(await read_candidates(self.db, self.graph, wanted))
+        self._add_unchanged(await read_candidates(self.db, self.graph, wanted))
         return {
             named
             for name, own in blocks.items()
@@ -246,25 +250,25 @@ class Surroundings:
             if named != name.named and resolver.variant_kind(name, self.present[named])
         }
 
-    async def _ruled(self, names: Iterable[Named]) -> set[Named]:
-        """Return the present names that a ruling or a judgment connects with some names."""
+    async def _find_ruled(self, names: Iterable[Named]) -> set[Named]:
+        """Return the present names that rulings or judgments connect with some names."""
         wanted = {*names}
         rulings, judged = self.resolution.rulings, self.resolution.judged
         groups = {rulings.get(named, named) for named in wanted}
         mates = {named for named, into in rulings.items() if into in groups} | groups
         same = {other for named in wanted & judged.keys() for other in judged[named]}
         unread = {key for key, _ in same | (mates & self.resolution.pinned)} - self.keys
-        self._add(await read_present(self.db, self.graph, unread))
+        self._add_unchanged(await read_present(self.db, self.graph, unread))
         return (mates | same) & self.present.keys()
 
-    def _versions(self, named: Named) -> list[PresentName]:
-        """Return a name as it was and as it will be."""
+    def _list_versions(self, named: Named) -> list[PresentName]:
+        """Return the forms of a name before and after the change, once if they are equal."""
         before, after = self.indexed.get(named), self.present.get(named)
         both = [before.name if before else None, after]
         return [*dict.fromkeys(one for one in both if one is not None)]
 
-    def _add(self, found: Mapping[Named, IndexedName]) -> None:
-        """Take in names of other keys, which do not change."""
+    def _add_unchanged(self, found: Mapping[Named, IndexedName]) -> None:
+        """Add names of other keys, which do not change."""
         for named, one in found.items():
             if named[0] in self.keys or named in self.present:
                 continue
@@ -275,10 +279,11 @@ class Surroundings:
 
 
 def renamed_entities(stay: NameTallies, old: Belonging, new: Belonging) -> dict[Named, Named]:
-    """Return the entities whose nodes become those of others, each with that other one.
+    """Return the entities whose nodes become other entities, each with the other entity.
 
-    A node goes where most of its staying mentions belong, unless another brings more there. One
-    whose id is taken gets an id that another one leaves. The result does not depend on any order.
+    A node goes to the entity of most of its unchanged mentions, unless another node brings more
+    mentions there. A node whose id is taken gets an id that another node leaves. The result does
+    not depend on any order.
     """
     brought: Counter[tuple[Named, Named]] = Counter()
     for key, own in stay.by_key.items():
@@ -287,7 +292,7 @@ def renamed_entities(stay: NameTallies, old: Belonging, new: Belonging) -> dict[
                 brought[old[key][kind], new[key][kind]] += tally.count
     if all(before == after for before, after in brought):
         return {}
-    placed = _best_places(brought)
+    placed = _assign_places(brought)
     taken, standing = (
         {*placed.values()},
         {entity for own in old.values() for entity in own.values()},
@@ -298,8 +303,8 @@ def renamed_entities(stay: NameTallies, old: Belonging, new: Belonging) -> dict[
     return {before: after for before, after in sorted(placed.items()) if before != after}
 
 
-def _best_places(brought: Mapping[tuple[Named, Named], int]) -> dict[Named, Named]:
-    """Return one place for each entity and one entity for each place, most mentions first."""
+def _assign_places(brought: Mapping[tuple[Named, Named], int]) -> dict[Named, Named]:
+    """Return at most one new entity for each old one, and vice versa, most mentions first."""
     placed: dict[Named, Named] = {}
     taken: set[Named] = set()
     for before, after in sorted(

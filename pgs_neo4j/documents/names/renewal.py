@@ -1,4 +1,4 @@
-"""Makes the index of names again, where another resolver resolved them, or a purge took it."""
+"""Renews the index of names if another resolver made it, or if a purge removed it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from pgs_neo4j.text.extraction.names import normalize_name
 BATCH = 5000
 """Names that one transaction stores or deletes."""
 SUSPECTS = 200
-"""Names of one publication: the chunks that mention them are read whole."""
+"""Names per publication. They are few, because all chunks that mention them are read."""
 
 
 @asynccontextmanager
@@ -34,7 +34,7 @@ async def hold_resolved(
 ) -> AsyncIterator[Writer]:
     """Hold the right to write the documents of a graph, with all of its names resolved.
 
-    Raises UsageError without the resolver that its names were resolved by, BusyError,
+    Raises UsageError if a user's resolver resolved its names and none is given, BusyError,
     LeaseLostError, and DatabaseError.
     """
     async with hold_documents(db, graph, label, describer) as held:
@@ -49,13 +49,13 @@ async def hold_resolved(
 
 
 async def read_rulings(db: Database, graph: str) -> dict[Named, Ruling]:
-    """Return what people ruled on the names of a graph. Raises DatabaseError."""
+    """Return the users' rulings on the names of a graph. Raises DatabaseError."""
     rows = await db.read(queries.get("documents/names/read_rulings"), graph=graph)
-    return {(row["key"], row["type"]): _ruling(row) for row in rows}
+    return {(row["key"], row["type"]): _make_ruling(row) for row in rows}
 
 
 async def read_judgments(db: Database, graph: str) -> list[Judgment]:
-    """Return what a model judged on pairs of names of a graph. Raises DatabaseError."""
+    """Return the model's judgments on pairs of a graph's names. Raises DatabaseError."""
     rows = await db.read(queries.get("documents/names/read_judgments"), graph=graph)
     return [
         Judgment((row["key"], row["type"]), (row["other_key"], row["type"]), same=row["same"])
@@ -64,10 +64,11 @@ async def read_judgments(db: Database, graph: str) -> list[Judgment]:
 
 
 async def renew_names(db: Database, writer: Writer, *, given: bool) -> None:
-    """Resolve all names again, unless they are resolved by these rules.
+    """Resolve all names again, unless the writer's rules already resolved them.
 
-    An end before its own leaves everything as it is read next time. Raises UsageError if nobody
-    gave the rules, and others resolved the names, LeaseLostError, and DatabaseError.
+    The signature of the rules is stored last, so an interrupted renewal starts again next time.
+    Raises UsageError if no resolver is ``given`` but a user's resolver resolved the names,
+    LeaseLostError, and DatabaseError.
     """
     resolution, held = writer.resolution, {"graph": writer.graph, "holder": writer.holder}
     signature = resolution.resolver.signature
@@ -84,7 +85,7 @@ async def renew_names(db: Database, writer: Writer, *, given: bool) -> None:
     query = queries.get("documents/names/delete_names")
     while any(row["deleted"] for row in await db.write(query, **held, limit=BATCH)):
         pass
-    standing = await _read_standing(db, writer.graph)
+    standing = await _read_present_names(db, writer.graph)
     stored, suspects = await asyncio.to_thread(standing.compared, resolution)
     query = queries.get("documents/names/write_names")
     for first in range(0, len(stored), BATCH):
@@ -101,14 +102,14 @@ async def renew_names(db: Database, writer: Writer, *, given: bool) -> None:
 
 
 @dataclass(slots=True)
-class _Standing:
-    """The names of a graph as its relationships have them, and the entity of each."""
+class _PresentNames:
+    """The names in a graph's mentions, and the present entity of each name."""
 
     names: NameTallies = field(default_factory=NameTallies)
     entities: dict[Named, Named] = field(default_factory=dict)
 
     def compared(self, resolution: Resolution) -> tuple[list[IndexedName], list[Named]]:
-        """Return the names to store as they stand, and those that belong elsewhere."""
+        """Return the names to store with their present entities, and those that have to move."""
         types = self.names.types(resolution.pinned)
         present = self.names.present(types)
         entities = resolve(present.values(), resolution)
@@ -118,7 +119,7 @@ class _Standing:
             main = key, types[key][kind]
             if entity != entities[main]:
                 suspects.add(main)
-            if entity != self.entities[main]:  # found by a name of its own until it moves
+            if entity != self.entities[main]:  # Until it moves, it is found by a separate name.
                 tally: EntityTally = self.names.by_key[key][kind]
                 name = NameTallies({key: {kind: tally}}).present({key: {kind: kind}})[key, kind]
                 stored.setdefault((key, kind), IndexedName(name, entity))
@@ -126,14 +127,14 @@ class _Standing:
         return [stored[named] for named in sorted(stored)], sorted(suspects)
 
 
-def _ruling(row: Row) -> Ruling:
+def _make_ruling(row: Row) -> Ruling:
     merged = row["into_key"] is not None and row["into_type"] is not None
     return Ruling((row["into_key"], row["into_type"]) if merged else None, row["apart"])
 
 
-async def _read_standing(db: Database, graph: str) -> _Standing:
-    """Return what entities are called. It grows with the names, not with their mentions."""
-    standing = _Standing()
+async def _read_present_names(db: Database, graph: str) -> _PresentNames:
+    """Return the names of all entities. Its size grows with the names, not with their mentions."""
+    standing = _PresentNames()
     for row in await db.read(queries.get("documents/names/read_mentioned_names"), graph=graph):
         named = normalize_name(row["name"]), row["type"]
         tally = standing.names.of(named)

@@ -1,8 +1,8 @@
-"""Works out what a change of some chunks changes in the graph, from its neighborhood alone.
+"""Computes the effect of changed chunks on the graph, from their neighborhood alone.
 
 The result equals the fold of all live chunks at once (``fold.folding``). A hub may be mentioned by
-very many chunks, each of which mentions many others. So of chunks that stay, only what concerns
-the names that move to another entity is read.
+very many chunks, and each of them mentions many other entities. So for unchanged chunks, only the
+mentions and statements of names that move to another entity are read.
 """
 
 from __future__ import annotations
@@ -35,17 +35,17 @@ from pgs_neo4j.documents.names.neighborhood import Neighborhood, read_neighborho
 from pgs_neo4j.documents.stored import read_mentioning, read_relations, read_shared
 
 StatedBy = Mapping[str, Mapping[RelationPlace, Statement]]
-"""The statements of chunks, by the relation that they belong to."""
+"""The statements of each chunk, by the relation to which they belong."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """What to write: nodes and relationships as they will be, and those that go.
+    """The changes to write: new states of nodes and relationships, and deletions.
 
-    ``renamed`` are entities whose nodes become those of others, before all else. ``unbound`` are
-    chunks that stay and whose mentions are replaced; of others that stay, some are ``moved``.
-    ``vanished`` are ids of entities that nothing mentions any more. ``named`` and ``unnamed``
-    change the index of names.
+    ``renamed`` maps entities to the entities that take over their nodes, which happens first.
+    ``unbound`` has the remaining chunks whose mentions are replaced. ``moved`` has mentions of
+    other remaining chunks. ``vanished`` has the ids of entities without mentions, and ``dropped``
+    the relations without statements. ``named`` and ``unnamed`` update the index of names.
     """
 
     entities: Mapping[str, EntityRow]
@@ -62,7 +62,7 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class MovedMentions:
-    """Mentions by spelling and type that leave one entity for another; both by id."""
+    """The spellings of one type whose mentions move from ``source`` to ``target``, both ids."""
 
     source: str
     target: str
@@ -78,9 +78,9 @@ async def work_out(
     resolution: Resolution | None = None,
     suspects: Iterable[Named] = (),
 ) -> Change:
-    """Return what changes when the chunks ``gone`` go and ``added`` come.
+    """Return the changes when the chunks ``gone`` are removed and the chunks ``added`` come in.
 
-    ``suspects`` are names that may belong elsewhere for another reason, as after a ruling. Raises
+    ``suspects`` are names that may have to move for another reason, for example a ruling. Raises
     DatabaseError.
     """
     leaving = {one.chunk: one for one in gone}
@@ -92,10 +92,12 @@ async def work_out(
         parts = await moving.read(db, graph, {*leaving, *coming})
         every = around[0], leaving | parts, coming | parts, around[3]
         near = await read_neighborhood(db, graph, *every)
-    relations, dropped = await _relations(db, graph, leaving | parts, coming | parts, near)
+    relations, dropped = await _change_relations(db, graph, leaving | parts, coming | parts, near)
     rows = entity_rows(near.names, near.new)
-    before = _ids(leaving | parts, near.old)
-    touched = before | _ids(coming | parts, near.new) | {*map(entity_id, near.renamed.values())}
+    before = _mentioned_ids(leaving | parts, near.old)
+    touched = (
+        before | _mentioned_ids(coming | parts, near.new) | {*map(entity_id, near.renamed.values())}
+    )
     return Change(
         entities={id_: rows[id_] for id_ in sorted(touched & rows.keys())},
         vanished=tuple(sorted(before - rows.keys())),
@@ -110,7 +112,7 @@ async def work_out(
     )
 
 
-def _ids(contributions: Mapping[str, Contribution], belonging: Belonging) -> set[str]:
+def _mentioned_ids(contributions: Mapping[str, Contribution], belonging: Belonging) -> set[str]:
     """Return the ids of the entities that some chunks mention."""
     return {
         entity_id(belonging[mention.key][mention.type])
@@ -119,17 +121,18 @@ def _ids(contributions: Mapping[str, Contribution], belonging: Belonging) -> set
     }
 
 
-async def _relations(
+async def _change_relations(
     db: Database,
     graph: str,
     leaving: Mapping[str, Contribution],
     coming: Mapping[str, Contribution],
     near: Neighborhood,
 ) -> tuple[dict[RelationPlace, RelationRow], tuple[RelationPlace, ...]]:
-    """Return the relations as they will be, and those that go.
+    """Return the new states of relations, and the relations to delete.
 
-    A relation that only gains statements adds them to what stands. One that loses any is counted
-    from the chunks that mention both of its ends. One with a new end is new, and not looked for.
+    A relation that only gains statements adds them to its stored tally. A relation that loses a
+    statement is counted again from the chunks that mention both of its ends. A relation with a new
+    end is new, so it is not looked up.
     """
     old, new = near.old, near.new
     standing = {entity for own in old.values() for entity in own.values()}
@@ -141,7 +144,7 @@ async def _relations(
         for place, statement in own.items()
         if after.get(chunk, {}).get(place) != statement
     }
-    tallies = _gained(before, after, lost)
+    tallies = _tally_gained(before, after, lost)
     grown = [
         place
         for place in tallies
@@ -150,7 +153,7 @@ async def _relations(
     for place, tally in (await read_relations(db, graph, grown, near.former)).items():
         tallies[place].merge(tally)
     async for shared in read_shared(db, graph, lost, {*leaving, *coming}, near.former):
-        known = [_within(one, new) for one in shared.values()]
+        known = [_keep_known(one, new) for one in shared.values()]
         for place, tally in tally_relations(known, new).items():
             if place in lost:
                 tallies[place].merge(tally)
@@ -158,10 +161,10 @@ async def _relations(
     return rows, tuple(sorted(lost - rows.keys()))
 
 
-def _gained(
+def _tally_gained(
     before: StatedBy, after: StatedBy, lost: Container[RelationPlace]
 ) -> defaultdict[RelationPlace, RelationTally]:
-    """Return what chunks state that they did not, or all of it for a relation that loses any."""
+    """Return the tallies of new statements, and of all statements of relations in ``lost``."""
     tallies: defaultdict[RelationPlace, RelationTally] = defaultdict(RelationTally)
     for chunk, own in after.items():
         for place, statement in own.items():
@@ -170,8 +173,8 @@ def _gained(
     return tallies
 
 
-def _within(contribution: Contribution, belonging: Belonging) -> Contribution:
-    """Return the statements of a chunk whose ends are both known here."""
+def _keep_known(contribution: Contribution, belonging: Belonging) -> Contribution:
+    """Return a contribution with only the statements whose ends ``belonging`` has."""
     statements = tuple(
         one
         for one in contribution.statements
@@ -182,16 +185,16 @@ def _within(contribution: Contribution, belonging: Belonging) -> Contribution:
 
 @dataclass(slots=True)
 class MovingNames:
-    """Names whose mentions move, each with its stored entity and its spellings.
+    """Names with moving mentions, each with its stored entity and its spellings.
 
-    ``concerned`` are all names of the entities that lose or gain any; it only grows.
+    ``concerned`` has all names of the entities that lose or gain mentions. It only grows.
     """
 
     found: dict[Named, tuple[Named, frozenset[str]]] = field(default_factory=dict)
     concerned: set[Named] = field(default_factory=set)
 
     def add(self, near: Neighborhood, leaving: Iterable[Contribution]) -> bool:
-        """Add the names that move in a neighborhood; return whether more is to be read."""
+        """Add the moving names of a neighborhood; return whether more chunks have to be read."""
         moved = near.moved
         for key, kind in moved:
             entity = near.old[key][kind]
@@ -208,13 +211,20 @@ class MovingNames:
     async def read(
         self, db: Database, graph: str, without: Collection[str]
     ) -> dict[str, Contribution]:
-        """Return what the chunks that mention these names say of them. Raises DatabaseError."""
+        """Return the chunks that mention moving names, reduced to the ``concerned`` names.
+
+        Chunks in ``without`` are left out. Raises DatabaseError.
+        """
         read: dict[str, Contribution] = {}
         async for some in read_mentioning(db, graph, self.found):
-            read |= {id_: self._part(one) for id_, one in some.items() if id_ not in without}
+            read |= {
+                id_: self._reduce_to_concerned(one)
+                for id_, one in some.items()
+                if id_ not in without
+            }
         return read
 
-    def _part(self, whole: Contribution) -> Contribution:
+    def _reduce_to_concerned(self, whole: Contribution) -> Contribution:
         mentions = tuple(one for one in whole.mentions if one.named in self.concerned)
         ends = ((one, {one.source, one.target}) for one in whole.statements)
         statements = tuple(one for one, named in ends if not named.isdisjoint(self.concerned))
@@ -222,7 +232,7 @@ class MovingNames:
 
 
 def moved_mentions(near: Neighborhood, parts: Iterable[Contribution]) -> tuple[MovedMentions, ...]:
-    """Return the mentions of some chunks that stay, and that will belong to another entity."""
+    """Return the mentions of unchanged chunks that will belong to another entity."""
     moved: dict[tuple[str, str, str], set[str]] = defaultdict(set)
     for one in (mention for part in parts for mention in part.mentions):
         before, after = near.old[one.key][one.type], near.new[one.key][one.type]
@@ -232,7 +242,7 @@ def moved_mentions(near: Neighborhood, parts: Iterable[Contribution]) -> tuple[M
 
 
 def _names_with(near: Neighborhood, keys: Collection[str]) -> set[Named]:
-    """Return all names of the entities that some keys belong to, before or after the change."""
+    """Return all names of the entities to which some keys belong, before or after the change."""
     belongings: tuple[Mapping[str, Mapping[str, Named]], ...] = near.old, near.new
     entities = {
         entity for one in belongings for key in keys for entity in one.get(key, {}).values()

@@ -1,6 +1,6 @@
-"""Publishes documents in groups; one that the database refuses leaves the others alone.
+"""Publishes documents in groups; a document that the database refuses does not affect the others.
 
-Documents that stay as they are may still have moved to another folder, which is stored last.
+Unchanged documents may still have moved to another folder. Their new folders are stored last.
 """
 
 from __future__ import annotations
@@ -23,29 +23,29 @@ from pgs_neo4j.text.extraction.additions import add_definitions
 from pgs_neo4j.text.extraction.schema import prune
 
 MOST_ROWS = 1_000
-"""Documents of one statement."""
+"""Documents per statement."""
 
 
 @dataclass(frozen=True, slots=True)
 class ExtractedGroup:
-    """Documents with their extractions, and the chunks that the graph holds of them."""
+    """Documents with their extractions, and the chunks of them that the graph holds."""
 
     extracted: Extracted
     stored: Mapping[str, Sequence[StoredChunk]]
 
     @property
     def needed(self) -> set[str]:
-        """The keys of extractions that documents which are not whole still need."""
+        """The keys of the extractions that incomplete documents still need."""
         documents = self.extracted.documents
         return extraction_keys(one for one in documents if self.extracted.error_of(one))
 
 
 @dataclass(slots=True)
 class WrittenGroup:
-    """What became of a group.
+    """The results of writing a group.
 
-    ``settled`` are the keys of extractions that the graph has by now, and ``needed`` of those that
-    only stored replies have.
+    ``settled`` has the keys of extractions that the graph now holds. ``needed`` has the keys of
+    extractions that are only stored outside the graph.
     """
 
     outcomes: list[DocumentOutcome] = field(default_factory=list)
@@ -55,28 +55,28 @@ class WrittenGroup:
     refusals: list[DatabaseError] = field(default_factory=list)
 
     def fail(self, document: WantedDocument, error: Exception) -> None:
-        """Note why a document is not written."""
+        """Record why a document is not written."""
         outcome = DocumentOutcome(id=document.id, state="failed", reason=str(error))
         self.outcomes.append(outcome)
 
     def refuse(self, document: WantedDocument, error: DatabaseError) -> None:
-        """Note that the database refused a document."""
+        """Record that the database refused a document."""
         self.fail(document, error)
         self.refusals.append(error)
         self.needed |= extraction_keys([document])
 
     def wait(self, document: WantedDocument) -> None:
-        """Note that a limit ended the ingestion before a document was whole."""
+        """Record that a limit ended the ingestion before a document was complete."""
         self.outcomes.append(DocumentOutcome(id=document.id, state="waiting"))
 
 
 async def write_group(
     order: IngestOrder, tools: IngestTools, writer: Writer, group: ExtractedGroup
 ) -> WrittenGroup:
-    """Publish the documents of a group that are whole, and return what became of each.
+    """Publish the complete documents of a group, and return the outcome of each document.
 
-    A document that the database refuses is reported as failed. Raises DatabaseError, also if it
-    refuses all of several documents.
+    A document that the database refuses is reported as failed. Raises DatabaseError, also if the
+    database refuses all of several documents.
     """
     written = WrittenGroup(needed=group.needed)
     whole: list[WantedDocument] = []
@@ -89,13 +89,13 @@ async def write_group(
         else:
             written.fail(document, error)
     if whole:
-        await _write(order, tools, writer, whole, group, written)
+        await _write_together(order, tools, writer, whole, group, written)
     if len(written.refusals) == len(whole) > 1:
         raise written.refusals[0]
     return written
 
 
-async def _write(
+async def _write_together(
     order: IngestOrder,
     tools: IngestTools,
     writer: Writer,
@@ -115,8 +115,8 @@ async def _write(
             written.refuse(whole[0], error)
             return
         middle = len(whole) // 2
-        await _write(order, tools, writer, whole[:middle], group, written)
-        await _write(order, tools, writer, whole[middle:], group, written)
+        await _write_together(order, tools, writer, whole[:middle], group, written)
+        await _write_together(order, tools, writer, whole[middle:], group, written)
         return
     written.dropped.update(count_dropped(documents, fresh))
     written.outcomes += [document.outcome(fresh, group.extracted.unproven) for document in whole]
@@ -127,8 +127,8 @@ async def _write(
 def new_document(
     order: IngestOrder, tools: IngestTools, document: WantedDocument, extracted: Extracted
 ) -> NewDocument:
-    """Return a document to publish, with what the schema allows of each chunk's extraction."""
-    chunks = [_new_chunk(order, tools, one, extracted) for one in document.chunks]
+    """Return a document to publish; the schema prunes the extraction of each chunk."""
+    chunks = [_make_chunk(order, tools, one, extracted) for one in document.chunks]
     part = document.part
     told = {wanted.bases[0].told for wanted in document.chunks} - {""}
     unproven = len(extracted.unproven & {one.id for one in document.chunks})
@@ -160,7 +160,7 @@ def new_document(
     )
 
 
-def _new_chunk(
+def _make_chunk(
     order: IngestOrder, tools: IngestTools, wanted: WantedChunk, extracted: Extracted
 ) -> NewChunk:
     unpruned = replace(extracted.found[wanted.extraction_key], definitions=())
@@ -181,18 +181,21 @@ def extraction_keys(documents: Iterable[WantedDocument]) -> set[str]:
 
 
 def count_dropped(documents: Iterable[NewDocument], fresh: Container[str]) -> Counter[str]:
-    """Return what was dropped of extractions in this ingestion, by reason.
+    """Return how many records this ingestion dropped from extractions, by reason.
 
-    ``fresh`` are the keys of those made now.
+    ``fresh`` has the keys of the extractions made in this ingestion.
     """
     dropped: Counter[str] = Counter()
     for chunk in (chunk for document in documents for chunk in document.chunks):
-        dropped.update(_dropped(chunk, fresh=chunk.extraction_key in fresh))
+        dropped.update(_count_chunk_dropped(chunk, fresh=chunk.extraction_key in fresh))
     return dropped
 
 
-def _dropped(chunk: NewChunk, *, fresh: bool) -> Counter[str]:
-    """Return what was dropped of a chunk's extraction in this ingestion, by reason."""
+def _count_chunk_dropped(chunk: NewChunk, *, fresh: bool) -> Counter[str]:
+    """Return how many records this ingestion dropped from a chunk's extraction, by reason.
+
+    For an older extraction, only records that the schema now removes count.
+    """
     dropped = Counter(chunk.extraction.dropped)
     if not fresh:
         dropped -= Counter((chunk.unpruned or chunk.extraction).dropped)
@@ -200,7 +203,7 @@ def _dropped(chunk: NewChunk, *, fresh: bool) -> Counter[str]:
 
 
 async def keep_roots(db: Database, writer: Writer, roots: Mapping[str, Sequence[str]]) -> None:
-    """Store the hashes of the folders of documents that otherwise stay as they are.
+    """Store new folder hashes of documents that are otherwise unchanged.
 
     Raises LeaseLostError and DatabaseError.
     """

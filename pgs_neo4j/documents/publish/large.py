@@ -1,9 +1,9 @@
 """Divides documents that are too large for one publication, and publishes them part by part.
 
-Each part leaves the graph equal to the fold of its chunks. All parts are extracted before the first
-one is published. They share a transaction, so a reader sees the document old or new. If the
-database lacks the memory for that, each part has a transaction of its own; the document has no
-hash until the last one, and the next ingestion continues wherever one broke off.
+After each part, the graph equals the fold of its chunks. All parts are extracted before the first
+is published. They share a transaction, so a reader sees either the old or the new document. If the
+database lacks the memory for that, each part has its own transaction. Then the document has no hash
+until the last part is written, so the next ingestion continues an interrupted one.
 """
 
 from __future__ import annotations
@@ -35,20 +35,23 @@ from pgs_neo4j.llm.calls.outcome import ends_calls
 from pgs_neo4j.model.ingest import DocumentOutcome
 
 PART_BYTES = GROUP_BYTES // 2
-"""Text of a part: two are in memory at a time, at some 150 times its size without a model."""
+"""Bytes of text per part. Two parts are in memory at a time, and without a model, a part takes
+about 150 times the size of its text."""
 PART_S = 300.0
-"""Most seconds for a part of a transaction."""
+"""Most seconds of a transaction for each part."""
 PART_MB = 64
-"""Room on disk for a part: store and log of a made-up corpus took 46 times the size of its text."""
+"""Disk space for a part in MB. In a test corpus, store and log took 46 times the size of the text.
+"""
 
 
 @dataclass(slots=True)
 class LargeDocument:
-    """A document whose parts are published one after another, and what became of them.
+    """A document whose parts are published one after another, and the results so far.
 
-    ``gone`` are ids of stored chunks to delete, and ``error`` says why it cannot be published.
-    ``told`` are the schemas that chunks were asked under, ``fresh`` keys of extractions made now.
-    ``unproven`` are ids of chunks that nothing proves to have been read as a whole.
+    ``gone`` has the ids of stored chunks to delete. ``error`` says why the document cannot be
+    published. ``told`` has the hashes of the schemas given to the extractor, and ``fresh`` the keys
+    of new extractions. ``unproven`` has the ids of chunks without proof that the model read them
+    completely.
     """
 
     document: WantedDocument
@@ -61,18 +64,18 @@ class LargeDocument:
 
     @property
     def ended(self) -> ModelError | None:
-        """The failure that any other call would meet as well, None without one."""
+        """The failure that would end any other call in the same way, None without one."""
         error = self.error
         return error if isinstance(error, ModelError) and ends_calls(error) else None
 
     @property
     def needed(self) -> set[str]:
-        """The keys of its extractions, which are not held in memory."""
+        """The keys of the document's extractions, which are stored and not held in memory."""
         return extraction_keys([self.document])
 
     @property
     def parts(self) -> Iterator[WantedDocument]:
-        """The parts of the document; what it takes chunks from goes with the last one."""
+        """The parts of the document; the last one also removes the document's former version."""
         for number, chunks in enumerate(self.pieces):
             part = DocumentPart(self, number)
             former = self.document.former if part.last else self.document.former[:1]
@@ -81,24 +84,27 @@ class LargeDocument:
 
 @dataclass(frozen=True, slots=True)
 class DocumentPart:
-    """A part of a document, by its number from 0."""
+    """A part of a large document; ``number`` counts from 0."""
 
     large: LargeDocument
     number: int
 
     @property
     def last(self) -> bool:
-        """Whether it completes the document."""
+        """Whether this part completes the document."""
         return self.number == len(self.large.pieces) - 1
 
     @property
     def after(self) -> str:
-        """The id of the chunk before it, empty for the first part."""
+        """The id of the chunk before this part, empty for the first part."""
         return self.large.pieces[self.number - 1][-1].id if self.number else ""
 
     @property
     def gone(self) -> list[str]:
-        """The ids of stored chunks to delete with it; after a move, they have the same texts."""
+        """The ids of the stored chunks to delete with this part, an even share of all.
+
+        After a move, they have the same texts as the new chunks of the part.
+        """
         sizes = [len(chunks) for chunks in self.large.pieces]
         first, last = (sum(sizes[:number]) for number in (self.number, self.number + 1))
         gone, total = self.large.gone, sum(sizes)
@@ -106,12 +112,15 @@ class DocumentPart:
 
 
 def text_size(document: WantedDocument) -> int:
-    """Return the larger size: of a document, or of its text, as of a packed file."""
+    """Return the size of a document or of its text, the larger of both.
+
+    The text of a packed file is larger than the file.
+    """
     return max(document.size, sum(len(chunk.chunk.text) for chunk in document.chunks))
 
 
 def divide_document(document: WantedDocument) -> Iterator[WantedDocument]:
-    """Yield the parts of a document, or the document itself if one transaction can write it."""
+    """Yield the parts of a document, or the document itself if it is small enough."""
     if text_size(document) <= GROUP_BYTES:
         yield document
         return
@@ -125,9 +134,9 @@ def divide_document(document: WantedDocument) -> Iterator[WantedDocument]:
 
 
 async def extract_large(order: IngestOrder, tools: IngestTools, large: LargeDocument) -> str:
-    """Extract all parts of a large document before the first is published, unless it is free.
+    """Extract all parts of a large document, unless extracting is free.
 
-    Extractions are stored, not held in memory. Returns the limit that was reached, or "".
+    The extractions are stored, not held in memory. Returns the limit that was reached, or "".
     """
     if tools.extractor.free:
         return ""
@@ -147,7 +156,7 @@ async def extract_large(order: IngestOrder, tools: IngestTools, large: LargeDocu
 async def write_large(
     order: IngestOrder, tools: IngestTools, writer: Writer, large: LargeDocument
 ) -> WrittenGroup:
-    """Publish a large document if it is whole, and return what became of it.
+    """Publish a large document if it is complete, and return its outcome.
 
     If the database has too little memory for one transaction, each part has its own. A document
     that the database refuses is reported as failed. Raises DatabaseError.
@@ -180,7 +189,7 @@ async def write_large(
 async def _write_parts(
     order: IngestOrder, tools: IngestTools, writer: Writer, large: LargeDocument, db: Database
 ) -> Counter[str]:
-    """Publish the parts in order, and return what was dropped of their extractions.
+    """Publish the parts in order, and return the counts of dropped records by reason.
 
     The database writes one part while the next one is extracted.
     """
@@ -223,7 +232,10 @@ async def _publish_part(
 async def read_former(
     db: Database, graph: str, group: Sequence[WantedDocument]
 ) -> Mapping[str, Sequence[StoredChunk]]:
-    """Return the chunks that go or stay with a group, by document. Raises DatabaseError."""
+    """Return the stored chunks that a group replaces or keeps, by document.
+
+    Raises DatabaseError.
+    """
     part = group[0].part if group else None
     if part is None:
         return await read_chunks(db, graph, [id_ for one in group for id_ in one.former])
@@ -239,7 +251,7 @@ async def read_former(
 
 
 def join_outcomes(outcomes: list[DocumentOutcome], others: Sequence[DocumentOutcome]) -> None:
-    """Add outcomes to others; those of one document, which follow each other, become one."""
+    """Append ``others`` to ``outcomes``; consecutive outcomes of one document are merged."""
     for one in others:
         if outcomes and outcomes[-1].id == one.id:
             former = outcomes.pop()

@@ -1,7 +1,7 @@
-"""Writes documents and what they change in the graph, in one transaction.
+"""Writes documents and the resulting changes of the graph, in one transaction.
 
-``assemble`` compares documents with what the graph holds of them, and ``publish`` writes the
-difference. The view of a graph of documents, its labels, and its indexes are defined here.
+``assemble`` compares documents with their stored chunks, and ``publish`` writes the difference. The
+module also defines the view of a graph of documents, its labels, and its indexes.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ from pgs_neo4j.model import GraphMapping
 from pgs_neo4j.model.documents import Chunk, GroundedExtraction
 
 RESERVED = frozenset(("document", "chunk", "__entity__", "__ruling__", "loadednode"))
-"""Labels that nodes of all graphs of documents have, in small letters."""
+"""Labels that all graphs of documents use, in lower case."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewChunk:
-    """A chunk with its id, its extraction, and what that rests on.
+    """A chunk with its id, its extraction, and the key of the extraction.
 
-    ``extraction`` is what the schema left of ``unpruned``; without that, it left all.
+    ``unpruned`` is the complete extraction if the schema removed a part of it, otherwise None.
     """
 
     id: str
@@ -50,9 +50,9 @@ class NewChunk:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewDocument:
-    """A document as it will be: its properties, and all of its chunks in order.
+    """A document to write: its properties, and all of its chunks in order.
 
-    Of a large document, these are some chunks, and ``after`` is the id of the one before them.
+    A part of a large document has only some chunks; ``after`` is the id of the chunk before them.
     """
 
     id: str
@@ -63,10 +63,10 @@ class NewDocument:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Publication:
-    """What one transaction writes. ``gone`` are ids of documents and chunks that go.
+    """The content of one transaction. ``gone`` has the ids of documents and chunks to delete.
 
-    ``ruled`` are rulings to store, ``unruled`` names whose rulings are deleted, and ``judged`` what
-    a model judged. ``id`` tells a publication that is sent again from another one.
+    ``ruled`` has the rulings to store, ``unruled`` the names whose rulings are deleted, and
+    ``judged`` a model's judgments. ``id`` identifies the publication if it is sent again.
     """
 
     gone: Sequence[str]
@@ -85,11 +85,10 @@ async def assemble(
     stored: Mapping[str, Sequence[StoredChunk]],
     resolution: Resolution | None = None,
 ) -> Publication:
-    """Return what to write so that the graph holds ``documents`` as they are now.
+    """Return the publication after which the graph holds the present ``documents``.
 
-    ``stored`` has the chunks that the graph holds of them, and of documents that are to go: those
-    that are not among ``documents``. Chunks that stay and say the same are left alone. Raises
-    DatabaseError.
+    ``stored`` has the documents' stored chunks. A document in ``stored`` that is not among
+    ``documents`` is deleted. Unchanged chunks are not written. Raises DatabaseError.
     """
     current = {document.id for document in documents}
     removed = [document for document in stored if document not in current]
@@ -121,7 +120,8 @@ async def publish(db: Database, writer: Writer, what: Publication, *, last: bool
     Raises DatabaseError, and LeaseLostError if another writer took over.
     """
     change = what.change
-    entities = [_entity_row(row, writer) for row in change.entities.values()]  # decides on labels
+    # These rows come first, because making them decides which types become labels.
+    entities = [_entity_row(row, writer) for row in change.entities.values()]
     rows = await db.write(
         queries.get("documents/publish"),
         graph=writer.graph,
@@ -131,14 +131,14 @@ async def publish(db: Database, writer: Writer, what: Publication, *, last: bool
         renamed=[_renamed_row(*pair) for pair in change.renamed.items()],
         labels=[writer.label, chunk_label(writer.label)],
         gone=list(what.gone),
-        # Also of new chunks: after a lost acknowledgment, the driver sends this again.
+        # New chunks are included, because the driver repeats this after a lost acknowledgment.
         unbound=sorted({*change.unbound, *(row.chunk for row in change.mentions)}),
         rebound=[asdict(one) for one in change.moved],
         dropped=[relation_ends(place) for place in change.dropped],
         vanished=list(change.vanished),
         documents=[{"id": one.id, **one.properties} for one in what.documents],
         chunks=[_chunk_row(one, chunk) for one in what.documents for chunk in one.chunks],
-        follows=[pair for document in what.documents for pair in _follows(document)],
+        follows=[pair for document in what.documents for pair in _pair_neighbors(document)],
         entities=entities,
         type_labels=sorted(writer.types.used),
         mentions=[_mention_row(row) for row in change.mentions],
@@ -149,16 +149,16 @@ async def publish(db: Database, writer: Writer, what: Publication, *, last: bool
         unruled=[ruling_id(named) for named in what.unruled],
         unnamed=[{"key": key, "type": kind} for key, kind in change.unnamed],
         vector=fact_vector(writer.label),
-        moved=_moved(what),
+        moved=_find_moved(what),
     )
     if not rows:
         raise lost_right(writer.graph)
 
 
-def _moved(what: Publication) -> list[Row]:
-    """Return the new chunks whose text chunks that go have, so that their vectors stay.
+def _find_moved(what: Publication) -> list[Row]:
+    """Return the new chunks with the same text as a deleted chunk, so that its vector can stay.
 
-    Chunk ids end with the hash of their text.
+    A chunk's id ends with the hash of its text.
     """
     former = {text_part(id_): id_ for id_ in what.gone}
     chunks = [(new.id, new.chunk.hash) for one in what.documents for new in one.chunks]
@@ -170,7 +170,7 @@ def _moved(what: Publication) -> list[Row]:
 
 
 def text_part(id_: str) -> str:
-    """Return the part of a chunk's id that stands for its text."""
+    """Return the part of a chunk's id that is the hash of its text."""
     return id_.rpartition("#")[2].partition("-")[0]
 
 
@@ -179,7 +179,7 @@ def _renamed_row(before: Named, after: Named) -> Row:
     return {"source": entity_id(before), "target": entity_id(after), "without": without}
 
 
-def _follows(document: NewDocument) -> Iterable[list[str]]:
+def _pair_neighbors(document: NewDocument) -> Iterable[list[str]]:
     before = [document.after] if document.after else []
     return map(list, pairwise((*before, *(one.id for one in document.chunks))))
 
@@ -266,7 +266,7 @@ def _relation_row(row: RelationRow) -> Row:
 
 
 async def prepare(db: Database) -> None:
-    """Create the key and the indexes that publishing finds nodes by. Raises DatabaseError."""
+    """Create the key and the indexes by which publishing finds nodes. Raises DatabaseError."""
     await create_loaded_key(db)
     await db.write(queries.get("documents/create_entity_index"))
     await db.write(queries.get("documents/create_unread_index"))
@@ -275,9 +275,9 @@ async def prepare(db: Database) -> None:
 
 
 def mapping_of(label: str, embedding_model: str | None = None) -> GraphMapping:
-    """Return the view of a graph of documents: its chunks, and the entities that count.
+    """Return the view of a graph of documents: its chunks, and the entities in the view.
 
-    ``embedding_model`` is the one that made its vectors, None without any.
+    ``embedding_model`` is the model that made its vectors, None without vectors.
     """
     return GraphMapping(
         labels=(chunk_label(label), entity_label(label)),
@@ -298,7 +298,7 @@ def mapping_of(label: str, embedding_model: str | None = None) -> GraphMapping:
 
 
 def check_view_label(label: str) -> None:
-    """Raise UsageError unless the label can be that of a view."""
+    """Raise UsageError unless the label can be used for a view."""
     lower = label.lower()
     if not label.strip() or "\0" in label or lower.startswith("pgs") or lower in RESERVED:
         raise UsageError(
@@ -318,8 +318,9 @@ def entity_label(label: str) -> str:
 
 
 def fact_vector(label: str) -> str:
-    """Return the property with the vectors of a graph's facts.
+    """Return the name of the property with the vectors of a graph's facts.
 
-    All graphs share the type of the relationships, and so each has an index of its own.
+    All graphs share the relationship type, so only a separate property gives each graph its own
+    index.
     """
     return f"{label}_embedding"

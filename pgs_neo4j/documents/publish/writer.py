@@ -1,6 +1,6 @@
-"""Lets one process at a time write the documents of a graph.
+"""Lets only one process at a time write the documents of a graph.
 
-The writer also decides which types of entities are labels of their nodes.
+The writer also decides which entity types become labels of their nodes.
 """
 
 from __future__ import annotations
@@ -19,27 +19,27 @@ from pgs_neo4j.errors import BusyError, LeaseLostError
 from pgs_neo4j.text.extraction.schema import MOST_TYPES
 
 HELD_S = 60.0
-"""Seconds for which the right to write lasts unless it is renewed."""
+"""Seconds after which the right to write expires unless it is renewed."""
 RENEWED_S = 15.0
 CLOSE_S = 5.0
 _in_use: set[str] = set()
-"""Holders of this process whose bodies run, or that are about to take the right."""
+"""Holders of this process that have the right, or are about to take it."""
 
 
 @dataclass(frozen=True, slots=True)
 class TypeLabels:
-    """Chooses the types of a graph that are labels. Each type is a property in any case.
+    """Chooses the entity types of a graph that become labels. Every type is also a property.
 
-    ``taken`` are labels of graphs: an entity with one of them would appear in the view of that
-    graph. ``used`` are the types that are labels so far. Neo4j never forgets the name of a label,
-    so only the first ``MOST_TYPES`` become one.
+    ``taken`` has the labels of graphs' views, because an entity with such a label would appear in
+    that view. ``used`` has the types that are labels so far. Neo4j never forgets the name of a
+    label, so only the first ``MOST_TYPES`` types become labels.
     """
 
     taken: frozenset[str] = frozenset()
     used: set[str] = field(default_factory=set)
 
     def reserve(self, types: Iterable[str]) -> None:
-        """Make labels of types that people chose, whatever comes first."""
+        """Make labels of the types in a schema, before any other type can use up the limit."""
         self.used.update(types)
 
     def labels_of(self, type_: str) -> list[str]:
@@ -54,10 +54,10 @@ class TypeLabels:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Writer:
-    """The right to write the documents of a graph, the label of its view, and how names resolve.
+    """The right to write the documents of a graph, the label of its view, and its resolution.
 
-    ``describer`` is the signature of what describes entities that many chunks describe; without
-    one, a few descriptions speak for all. ``types`` are those of its entities that are labels.
+    ``describer`` is the signature of the describer. Without a describer, an entity's description
+    consists of its first few descriptions. ``types`` chooses the entity types that become labels.
     """
 
     graph: str
@@ -74,19 +74,20 @@ async def hold_documents(
 ) -> AsyncIterator[Writer]:
     """Hold the right to write the documents of a graph while the body runs.
 
-    It is taken over from a dead process of this machine, and from a body of this process that ended
-    while the database was away. Raises BusyError while another writer holds it. When it is lost,
-    the body is canceled, and LeaseLostError is raised. The schema must exist.
+    The right is taken over from a dead process on this machine, and from an earlier body of this
+    process that ended while the database was unavailable. If the right is lost, the body is
+    canceled. The schema must exist. Raises BusyError while another writer has the right, and
+    LeaseLostError if it is lost.
     """
     with _unique_holder() as holder:
         writer = Writer(graph=graph, holder=holder, label=label, describer=describer)
-        async with _hold(db, writer):
+        async with _hold_right(db, writer):
             yield writer
 
 
 @contextmanager
 def _unique_holder() -> Iterator[str]:
-    """Name a holder that counts as alive in this process until the body ends."""
+    """Yield the name of a new holder, which counts as alive until the body ends."""
     holder = str(Holder.unique())
     _in_use.add(holder)
     try:
@@ -96,18 +97,18 @@ def _unique_holder() -> Iterator[str]:
 
 
 @asynccontextmanager
-async def _hold(db: Database, writer: Writer) -> AsyncIterator[None]:
+async def _hold_right(db: Database, writer: Writer) -> AsyncIterator[None]:
     graph = writer.graph
-    holder = await _take(db, writer)
+    holder = await _take_right(db, writer)
     if holder and _has_ended(holder):
-        holder = await _take(db, writer, former=holder)
+        holder = await _take_right(db, writer, former=holder)
     if holder:
         raise BusyError(
             f"{holder} is writing the documents of graph {graph}; wait until it ends, and try again"
         )
 
     async def renew() -> float:
-        if await _take(db, writer):
+        if await _take_right(db, writer):
             raise LeaseLostError(f"another process began to write the documents of graph {graph}")
         return RENEWED_S
 
@@ -119,10 +120,10 @@ async def _hold(db: Database, writer: Writer) -> AsyncIterator[None]:
         await to_the_end(db.write(query, graph=graph, holder=writer.holder))
 
 
-async def _take(db: Database, writer: Writer, former: str = "") -> str:
-    """Take or renew the right, also from ``former``.
+async def _take_right(db: Database, writer: Writer, former: str = "") -> str:
+    """Take or renew the right, also if ``former`` holds it.
 
-    Returns who holds it instead, empty on success.
+    Returns the holder that has the right instead, empty on success.
     """
     rows = await db.write(
         queries.get("documents/take_ingest"),
@@ -142,7 +143,7 @@ def _has_ended(holder: str) -> bool:
 
 
 def lost_right(graph: str) -> LeaseLostError:
-    """Return the error of a writer whose right another process took."""
+    """Return the error for a writer whose right another process has taken."""
     return LeaseLostError(
         f"another process began to write the documents of graph {graph}; what was published "
         "stays. Wait until it ends, and try again"
@@ -150,7 +151,7 @@ def lost_right(graph: str) -> LeaseLostError:
 
 
 async def read_type_labels(db: Database, graph: str, own: Iterable[str]) -> TypeLabels:
-    """Return the labels of a graph's types, where ``own`` are the labels of its view.
+    """Return the choice of labels for a graph's types; ``own`` has the labels of its view.
 
     Raises DatabaseError.
     """

@@ -1,1 +1,1 @@
-"""Readers: each makes the normalized text of one kind of file."""
+"""Reads files: each module returns the normalized text of one kind of file."""

@@ -1,1 +1,1 @@
-"""Finds what is to be ingested, and loads its text."""
+"""Finds the files to ingest, and loads their text."""
