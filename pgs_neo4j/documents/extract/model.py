@@ -77,7 +77,7 @@ PAID = TypeAdapter(PaidReply)
 
 
 def reuse_reply(calls: Calls, kept: str) -> PaidReply:
-    """Return a stored reply; if it is not proven, count it among this ingestion's unproven calls."""
+    """Return a stored reply, and count it among the ingestion's unproven calls if it is one."""
     reply = PAID.validate_json(kept)
     calls.uncounted += not reply.proven
     return reply

@@ -44,7 +44,7 @@ class EntityMention:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Statement:
-    """A relation in one chunk; ``weight`` counts steps, ``WEIGHT_UNIT`` of them for a weight of 1."""
+    """A relation in one chunk. ``weight`` is in steps; ``WEIGHT_UNIT`` steps are a weight of 1."""
 
     source: Named
     target: Named

@@ -94,7 +94,7 @@ def _read_items(text: _Text, key: str) -> Iterator[Member]:
 
 
 class _Text:
-    """The unread text of a file, of which only a part is in memory, and the position in the file."""
+    """The unread text of a file, with only a part in memory, and the position in the file."""
 
     def __init__(self, chunks: Iterator[bytes]) -> None:
         self._chunks = chunks

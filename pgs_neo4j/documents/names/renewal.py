@@ -85,8 +85,8 @@ async def renew_names(db: Database, writer: Writer, *, given: bool) -> None:
     query = queries.get("documents/names/delete_names")
     while any(row["deleted"] for row in await db.write(query, **held, limit=BATCH)):
         pass
-    standing = await _read_present_names(db, writer.graph)
-    stored, suspects = await asyncio.to_thread(standing.compared, resolution)
+    present = await _read_present_names(db, writer.graph)
+    stored, suspects = await asyncio.to_thread(present.compare_with, resolution)
     query = queries.get("documents/names/write_names")
     for first in range(0, len(stored), BATCH):
         some = stored[first : first + BATCH]
@@ -108,7 +108,7 @@ class _PresentNames:
     names: NameTallies = field(default_factory=NameTallies)
     entities: dict[Named, Named] = field(default_factory=dict)
 
-    def compared(self, resolution: Resolution) -> tuple[list[IndexedName], list[Named]]:
+    def compare_with(self, resolution: Resolution) -> tuple[list[IndexedName], list[Named]]:
         """Return the names to store with their present entities, and those that have to move."""
         types = self.names.types(resolution.pinned)
         present = self.names.present(types)

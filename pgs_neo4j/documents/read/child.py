@@ -1,8 +1,9 @@
-"""The process that parses: it reads documents from stdin and writes their texts to stdout.
+"""Runs the parsing process: reads documents from stdin, and writes their texts to stdout.
 
-A request is a line of JSON, ``{"kind": "pdf", "size": 5, …}``, and as many bytes. A reply is its
-length in eight bytes, and JSON. Records have one reply for some of them at a time, while the file
-is still being sent. The process limits itself before it reads anything, and each document further.
+A request is a line of JSON, ``{"kind": "pdf", "size": 5, …}``, followed by ``size`` bytes. A reply
+is its length in eight bytes, followed by JSON. A file of records gets several replies, each with
+some records, while the file is still being sent. The process limits its resources before it reads
+anything, and lowers the limits for each document.
 """
 
 from __future__ import annotations
@@ -41,16 +42,17 @@ LONGEST_HEAD = 100_000
 OPEN_FILES = 64
 LENGTH = struct.Struct(">Q")
 REPLY_RECORDS, REPLY_LETTERS = 100, 200_000
-"""Records of a reply, and the length of their texts from which a reply is full."""
+"""Most records of a reply, and the length of their texts above which it is sent."""
 RETAINED_BYTES = 64 * 2**20
-"""Memory that a document may leave behind; after more, the process is replaced."""
+"""Memory that may stay allocated after a document. Above it, the process is replaced."""
 
 
 def main() -> None:
     """Answer requests until stdin ends."""
     memory_mb, seconds = map(int, sys.argv[1:3])
     requests, replies = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
-    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # libraries may print
+    # Libraries may print, which must not end up among the replies.
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     for limit, most in (
         (resource.RLIMIT_FSIZE, 0),
         (resource.RLIMIT_CORE, 0),
@@ -75,39 +77,43 @@ def _answer(head: dict[str, Any], requests: BinaryIO, base: int) -> Iterator[byt
     spent = True
     try:
         if head["kind"] == RECORDS:
-            yield from _records(head, requests)
+            yield from _answer_records(head, requests)
         else:
             data = requests.read(head["size"])
             spent = False
-            yield _read(head, data, base)
+            yield _parse(head, data, base)
     except InputFileError as error:
-        yield _refusal(str(error), spent=spent, empty=isinstance(error, EmptyDocumentError))
+        yield _write_refusal(str(error), spent=spent, empty=isinstance(error, EmptyDocumentError))
     except MemoryError:
-        _raise_memory()  # what was read is still there
+        # The document still takes all allowed memory, so the reply needs the reserve.
+        _raise_memory()
         reason = f"reading it takes more than {head['memory']:,} MB of memory"
-        yield _refusal(reason, spent=True)
+        yield _write_refusal(reason, spent=True)
     except RecursionError:
-        yield _refusal("its parts are nested too deeply to be read", spent=True)
+        yield _write_refusal("its parts are nested too deeply to be read", spent=True)
 
 
-def _read(head: dict[str, Any], data: bytes, base: int) -> bytes:
+def _parse(head: dict[str, Any], data: bytes, base: int) -> bytes:
     """Return the reply for a document. Raises InputFileError."""
     text, note = PARSERS[head["kind"]](data, *head["given"])
-    body = _written(text, note, spent=_used_bytes() > base + RETAINED_BYTES)
+    body = _write_text(text, note, spent=_used_bytes() > base + RETAINED_BYTES)
     if len(body) > head["most"]:
         raise InputFileError(f"its text is larger than {head['most'] / 1e6:,.6g} MB; split it")
     return body
 
 
-def _written(text: DocumentText, note: str, *, spent: bool = False) -> bytes:
+def _write_text(text: DocumentText, note: str, *, spent: bool = False) -> bytes:
     outline = [[entry.start, entry.level, entry.title] for entry in text.outline]
     parts = {"text": text.text, "pages": text.page_starts, "outline": outline}
     more = {"note": note, "unread": text.unread, "title": text.title, "spent": spent}
-    return _packed({**parts, **more})
+    return _pack({**parts, **more})
 
 
-def _records(head: dict[str, Any], requests: BinaryIO) -> Iterator[bytes]:
-    """Yield replies with the records of a file, and a last one. Raises InputFileError."""
+def _answer_records(head: dict[str, Any], requests: BinaryIO) -> Iterator[bytes]:
+    """Yield replies with the records of a file; the final reply has ``last``.
+
+    Raises InputFileError.
+    """
     id_, ending, columns = head["given"]
     part = _Part(requests, head["size"])
     reply, letters = list[list[Any]](), 0
@@ -115,21 +121,21 @@ def _records(head: dict[str, Any], requests: BinaryIO) -> Iterator[bytes]:
     records = read_records(cast(BinaryIO, part), id_, ending, RecordColumns(**named), head["most"])
     try:
         for record in records:
-            reply.append(_record(record))
+            reply.append(_list_record(record))
             letters += len(record.text.text) if isinstance(record, LoadedDocument) else 0
             if len(reply) == REPLY_RECORDS or letters > REPLY_LETTERS:
-                yield _packed({"records": reply})
+                yield _pack({"records": reply})
                 reply, letters = [], 0
     except (InputFileError, MemoryError) as error:
         if isinstance(error, MemoryError):
             _raise_memory()
         if reply:
-            yield _packed({"records": reply})
+            yield _pack({"records": reply})
         raise
-    yield _packed({"records": reply, "last": True, "spent": part.left > 0})
+    yield _pack({"records": reply, "last": True, "spent": part.left > 0})
 
 
-def _record(record: LoadedDocument | RefusedDocument) -> list[Any]:
+def _list_record(record: LoadedDocument | RefusedDocument) -> list[Any]:
     if isinstance(record, RefusedDocument):
         return [record.id, record.reason]
     given = [[one.name, one.type, one.start, one.end] for one in record.text.given]
@@ -139,7 +145,7 @@ def _record(record: LoadedDocument | RefusedDocument) -> list[Any]:
 
 @dataclass(slots=True)
 class _Part:
-    """A file that is sent as a part of stdin; ``left`` bytes of it are not read."""
+    """A file that is sent as a part of stdin; ``left`` bytes are still unread."""
 
     stream: BinaryIO
     left: int
@@ -151,17 +157,17 @@ class _Part:
         return piece
 
 
-def _refusal(reason: str, *, spent: bool = False, empty: bool = False) -> bytes:
-    """Return a reply without a text; after it, a ``spent`` process is not used again."""
-    return _packed({"error": reason, "spent": spent, "empty": empty})
+def _write_refusal(reason: str, *, spent: bool = False, empty: bool = False) -> bytes:
+    """Return a reply with the reason for a failure; a ``spent`` process must be replaced."""
+    return _pack({"error": reason, "spent": spent, "empty": empty})
 
 
-def _packed(reply: dict[str, Any]) -> bytes:
+def _pack(reply: dict[str, Any]) -> bytes:
     return json.dumps(reply, ensure_ascii=False).encode("utf-8", "replace")
 
 
 def _used_bytes() -> int:
-    """Return the address space of this process, 0 where the system does not tell."""
+    """Return the size of this process's address space, 0 if the system does not report it."""
     try:
         with open("/proc/self/statm", "rb") as file:  # noqa: PTH123
             return int(file.read().split()[0]) * resource.getpagesize()
@@ -170,19 +176,19 @@ def _used_bytes() -> int:
 
 
 def _raise_memory() -> None:
-    """Let this process take the memory that is reserved."""
+    """Allow this process to use the reserved memory."""
     ceiling = resource.getrlimit(resource.RLIMIT_AS)[1]
     resource.setrlimit(resource.RLIMIT_AS, (ceiling, ceiling))
 
 
 def _limit_time(seconds: int) -> None:
-    """Let this request take so many seconds of CPU time; then the system ends the process."""
+    """Limit the CPU time of this request; the system ends the process when it is used up."""
     used = resource.getrusage(resource.RUSAGE_SELF)
     _lower(resource.RLIMIT_CPU, int(used.ru_utime + used.ru_stime) + seconds + 1, hard=False)
 
 
 def _lower(limit: int, most: int, *, hard: bool = True) -> None:
-    """Set a limit, but never above what the system allows."""
+    """Set a limit, but never above the system's maximum."""
     ceiling = resource.getrlimit(limit)[1]
     if ceiling != resource.RLIM_INFINITY:
         most = min(most, ceiling)

@@ -1,9 +1,9 @@
-"""Puts columns whose lines were drawn row by row into reading order. Pure.
+"""Puts columns that were drawn row by row into reading order. Pure.
 
 A PDF says where letters stand, not in which order to read them. Most programs draw one column after
-the other. Some draw the page row by row, and the text in that order joins halves of sentences that
-nobody wrote. Tables are also drawn row by row and must stay so: only columns of running
-text are taken apart.
+the other. But some draw the page row by row, and then the text joins halves of unrelated sentences.
+Tables are also drawn row by row, and must stay in that order. So only columns of running text are
+separated.
 """
 
 from __future__ import annotations
@@ -15,26 +15,27 @@ from itertools import groupby, pairwise
 from statistics import median
 
 GAP = 0.75
-"""Of a line's height: a wider gap than this between two words divides a line."""
+"""Gap between two words above which they belong to different pieces, as a share of their height."""
 SAME_LINE = 0.5
-"""Share of the lower height by which words of one line overlap vertically."""
+"""Least vertical overlap of two words of a line, as a share of the lower height."""
 FEWEST_LINES = 4
-"""Lines that a column has at least."""
+"""Least number of lines in a column."""
 MOST_PIECES = 3000
-"""Pieces of lines above which a page is left as it is drawn; a dense table has as many."""
+"""Pieces of lines above which a page stays in drawn order. Only dense tables have as many."""
 WORDS_OF_TEXT, LETTERS_OF_TEXT = 3, 8
-"""Words, or in scripts without spaces letters, that a usual line of running text has at least."""
+"""Least median of words per line of running text, or of letters in scripts without case."""
 FULL, MOSTLY_FULL = 0.7, 0.5
-"""A line is full at this share of the widest one. Running text has at least so many full lines."""
+"""The share of the widest line from which a line is full, and the least share of full lines in
+running text."""
 CONTINUING = 0.3
-"""Share of lines of running text that begin with a small letter. Cells of tables rarely do."""
+"""Least share of lines in running text that begin in lower case. Cells of tables rarely do."""
 HYPHENS = "-\u2010\u00ad"
-"""What may stand where a word is divided at the end of a line."""
+"""Characters that may divide a word at the end of a line."""
 
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """A word and its box: ``left < right``, and ``bottom < top``, in the units of the page."""
+    """A word and its box in the units of the page, with ``left < right`` and ``bottom < top``."""
 
     text: str
     left: float
@@ -44,13 +45,13 @@ class Word:
 
     @property
     def height(self) -> float:
-        """The height of its box."""
+        """The height of the box."""
         return self.top - self.bottom
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Piece:
-    """A line, or what a wide gap leaves of it: words in the order in which they were drawn."""
+    """A line or a part of it between wide gaps, with its words in the order of drawing."""
 
     words: tuple[Word, ...]
     left: float
@@ -66,19 +67,19 @@ class _Piece:
 
     @property
     def text(self) -> str:
-        """Its words."""
+        """The words of the piece, joined with spaces."""
         return " ".join(word.text for word in self.words)
 
 
 _Columns = list[list[_Piece]]
-"""Columns in the order of reading, each from top to bottom."""
+"""Columns in reading order, each from top to bottom."""
 
 
 def order_columns(words: Sequence[Word]) -> str | None:
-    """Return the text of a page whose columns are drawn row by row, in the order of reading.
+    """Return the text of a page in reading order if its columns are drawn row by row.
 
-    ``words`` are in the order of drawing. None if there are no such columns: then that order, which
-    keeps tables as they are, is the best that is known.
+    ``words`` are in the order of drawing. Returns None without such columns. Then the order of
+    drawing is the best guess, and it keeps tables intact.
     """
     pieces = [_Piece.of(line) for line in _divide(words)]
     if not 2 * FEWEST_LINES <= len(pieces) <= MOST_PIECES:
@@ -97,15 +98,16 @@ def order_columns(words: Sequence[Word]) -> str | None:
         if number < 0:
             blocks.append("\n".join(_join_drawn([*drawn])))
         elif bands[number]:
-            blocks += (join_lines(_lines(column)) for column in bands[number])
+            blocks += (join_lines(_sort_lines(column)) for column in bands[number])
             bands[number] = []
     return "\n".join(blocks)
 
 
 def may_have_columns(line: Sequence[Word], following: Sequence[Word]) -> bool:
-    """Whether a line may stand in columns: a wide gap divides it, or the next one is beside it.
+    """Return whether a line may belong to columns.
 
-    ``following`` are the first and the last word of that.
+    It may if a wide gap divides it, or if the next line is beside it. ``following`` has the first
+    and the last word of the next line.
     """
     pieces = [_Piece.of(part) for part in _divide(line)]
     if len(pieces) != 1 or not following:
@@ -115,9 +117,9 @@ def may_have_columns(line: Sequence[Word], following: Sequence[Word]) -> bool:
 
 
 def join_lines(lines: Iterable[str]) -> str:
-    """Return lines of running text, with words that were divided at a line's end joined.
+    """Return lines as one text; words that were divided at the end of a line are joined.
 
-    Before a capital or a digit, the hyphen is the word's own, and stays.
+    Before a capital or a digit, the hyphen is a part of the word and stays.
     """
     text = ""
     for line in lines:
@@ -129,7 +131,7 @@ def join_lines(lines: Iterable[str]) -> str:
 
 
 def _divide(words: Iterable[Word]) -> Iterator[list[Word]]:
-    """Yield the words of each line, as far as no wide gap divides it."""
+    """Yield the words of each piece: of a line, or of its part between wide gaps."""
     line: list[Word] = []
     for word in words:
         if line and not _follows(line[-1], word):
@@ -141,7 +143,7 @@ def _divide(words: Iterable[Word]) -> Iterator[list[Word]]:
 
 
 def _follows(before: Word, word: Word) -> bool:
-    """Whether two words stand side by side, whichever way the script runs."""
+    """Return whether two words stand side by side, for either direction of the script."""
     gap = max(word.left - before.right, before.left - word.right)
     return gap <= GAP * max(before.height, word.height) and _on_one_line(before, word)
 
@@ -152,7 +154,10 @@ def _on_one_line(one: Word, other: Word) -> bool:
 
 
 def _find_bands(pieces: Sequence[_Piece]) -> list[_Columns]:
-    """Return the parts of a page that have columns to take apart, by the gutter that has most."""
+    """Return the bands of a page with columns, for the gutter with the most pieces beside it.
+
+    A band is a part of the page's height in which the same columns stand side by side.
+    """
     best: list[_Columns] = []
     most = 0
     for gutter in _possible_gutters(pieces):
@@ -164,7 +169,7 @@ def _find_bands(pieces: Sequence[_Piece]) -> list[_Columns]:
 
 
 def _possible_gutters(pieces: Sequence[_Piece]) -> Iterator[float]:
-    """Yield places beside which enough lines begin or end, from left to right."""
+    """Yield horizontal positions at which enough lines begin or end, from left to right."""
     slack = median(piece.words[0].height for piece in pieces) / 10
     edges = [(piece.left, -slack) for piece in pieces] + [(piece.right, slack) for piece in pieces]
     places: list[float] = []
@@ -181,7 +186,7 @@ def _possible_gutters(pieces: Sequence[_Piece]) -> Iterator[float]:
 
 
 def _bands_at(gutter: float, pieces: Sequence[_Piece]) -> Iterator[_Columns]:
-    """Yield the columns between each two lines that run across the gutter."""
+    """Yield the columns of each band; a line that crosses the gutter ends a band."""
     drawn = {piece: place for place, piece in enumerate(pieces)}
     band: list[_Piece] = []
     for piece in [*sorted(pieces, key=lambda one: -one.middle), None]:
@@ -194,7 +199,7 @@ def _bands_at(gutter: float, pieces: Sequence[_Piece]) -> Iterator[_Columns]:
 
 
 def _columns_at(gutter: float, band: Sequence[_Piece]) -> _Columns | None:
-    """Return the columns beside a gutter, None unless they are running text drawn row by row."""
+    """Return a band's columns, None unless they are running text that was drawn row by row."""
     on_left = [piece.right <= gutter for piece in band]
     left = [piece for piece, side in zip(band, on_left, strict=True) if side]
     right = [piece for piece, side in zip(band, on_left, strict=True) if not side]
@@ -211,14 +216,14 @@ def _columns_at(gutter: float, band: Sequence[_Piece]) -> _Columns | None:
 
 
 def _columns_of(side: list[_Piece]) -> _Columns:
-    """Return the columns of what stands on one side of a gutter, which may have more of them."""
+    """Return the columns on one side of a gutter, which may be divided by further gutters."""
     bands = _find_bands(side)
     whole = len(bands) == 1 and sum(map(len, bands[0])) == len(side)
     return bands[0] if whole else [sorted(side, key=lambda piece: -piece.middle)]
 
 
 def _stand_side_by_side(left: Sequence[_Piece], right: Sequence[_Piece]) -> bool:
-    """Whether two columns overlap in most of the height of the lower one."""
+    """Return whether two columns overlap by more than half the height of the shorter one."""
     tops = [max(piece.middle for piece in side) for side in (left, right)]
     ends = [min(piece.middle for piece in side) for side in (left, right)]
     lower = min(top - end for top, end in zip(tops, ends, strict=True))
@@ -226,8 +231,8 @@ def _stand_side_by_side(left: Sequence[_Piece], right: Sequence[_Piece]) -> bool
 
 
 def _is_running_text(column: Sequence[_Piece]) -> bool:
-    """Whether the lines of a column are full, and continue each other, as no table's cells do."""
-    lines = [*_lines(column)]
+    """Return whether a column's lines are full and continue each other, unlike cells of tables."""
+    lines = [*_sort_lines(column)]
     if len(lines) < FEWEST_LINES:
         return False
     widths = [piece.right - piece.left for piece in column]
@@ -236,20 +241,20 @@ def _is_running_text(column: Sequence[_Piece]) -> bool:
     if has_case:
         long = median(len(line.split()) for line in lines) >= WORDS_OF_TEXT
         continuing = sum(line[:1].islower() for line in lines[1:])
-        goes_on = continuing >= CONTINUING * (len(lines) - 1)
+        continues = continuing >= CONTINUING * (len(lines) - 1)
     else:
         long = median(len(line) for line in lines) >= LETTERS_OF_TEXT
-        goes_on = True
-    return full >= MOSTLY_FULL * len(widths) and long and goes_on
+        continues = True
+    return full >= MOSTLY_FULL * len(widths) and long and continues
 
 
-def _lines(column: Sequence[_Piece]) -> list[str]:
+def _sort_lines(column: Sequence[_Piece]) -> list[str]:
     """Return the lines of a column from top to bottom."""
     return [*_join_drawn(sorted(column, key=lambda piece: -piece.middle))]
 
 
 def _join_drawn(pieces: Sequence[_Piece]) -> Iterator[str]:
-    """Yield lines; pieces that stand side by side and follow each other are one."""
+    """Yield the text of lines; consecutive pieces on the same line are joined."""
     line, last = "", None
     for piece in pieces:
         word = piece.words[0]
@@ -265,7 +270,7 @@ def _join_drawn(pieces: Sequence[_Piece]) -> Iterator[str]:
 
 
 def _runs_to_the_left(pieces: Iterable[_Piece]) -> bool:
-    """Whether most letters are of a script such as Arabic, whose first column is the right one."""
+    """Return whether most letters belong to a right-to-left script, such as Arabic."""
     letters = [
         unicodedata.bidirectional(letter)
         for piece in pieces

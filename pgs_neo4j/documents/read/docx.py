@@ -1,9 +1,8 @@
-"""Reads docx, converted to HTML by Word's styles, unless it would unpack to too much.
+"""Reads docx files, converted to HTML by Word's styles, unless they would unpack to too much.
 
-The converter, mammoth, holds some kilobytes for each element, and takes longer for each the more
-formats it compares. So it gets pieces of bounded size, and only the styles that show in a text. Its
-lists have no state but the list that it wrote last, and a piece that begins with a list continues
-the one before it.
+The converter, mammoth, needs some kilobytes of memory per element, and its time per element grows
+with the number of styles to compare. So it gets pieces of bounded size, and only the styles that
+affect the text. If a piece begins with a list, this list continues the previous piece's last list.
 """
 
 from __future__ import annotations
@@ -40,18 +39,18 @@ FAULTS = (
 """Errors that a broken file raises."""
 _PIECE = 2**16
 PIECE = 20_000
-"""Elements of a piece, about 40 MB in the converter."""
+"""Elements per piece, which take about 40 MB in the converter."""
 LEVELS = 5
-"""Levels of lists."""
+"""Levels of nested lists that are converted."""
 HEADINGS = 6
 NOTE = "pgs-note"
-"""The style and class of what stands before each note."""
+"""The style and class of a marker paragraph before each note."""
 _BEGIN_NOTE = f'<h6 class="{NOTE}">.</h6>'
 _BODY = "word/document.xml"
 
 
 def read_docx(data: bytes) -> tuple[DocumentText, str]:
-    """Return the text of a docx file. Raises InputFileError."""
+    """Return the text of a docx file, and an empty note. Raises InputFileError."""
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             check_archive(archive)
@@ -70,9 +69,10 @@ def read_docx(data: bytes) -> tuple[DocumentText, str]:
 
 
 def check_archive(archive: zipfile.ZipFile) -> None:
-    """Raise InputFileError for an archive that would unpack to too much.
+    """Raise InputFileError if an archive would unpack to too much, or is encrypted.
 
-    Its directory is read before anything is unpacked, and no member beyond the size stated there.
+    The sizes come from its directory, which is read before anything is unpacked. No member is read
+    beyond its size in the directory.
     """
     members = archive.infolist()
     if len(members) > MOST_MEMBERS:
@@ -90,10 +90,10 @@ def check_archive(archive: zipfile.ZipFile) -> None:
 
 
 def check_markup(archive: zipfile.ZipFile) -> None:
-    """Raise InputFileError for a part that defines entities, or has an element of absurd size.
+    """Raise InputFileError if a part defines XML entities, or has an element of absurd size.
 
-    Entities are defined in a document type. Of an element with very many attributes, parsers hold
-    each several times.
+    A document type is refused, because only it can define entities. Very many attributes are
+    refused, because parsers hold each of them several times.
     """
     for member in archive.infolist():
         if member.filename.lower().endswith((".xml", ".rels")):
@@ -107,7 +107,7 @@ def _check_part(part: IO[bytes]) -> None:
     def begin(_: str, attributes: list[str]) -> None:
         nonlocal begun
         begun = True
-        if len(attributes) > 2 * MOST_ATTRIBUTES:  # names and values
+        if len(attributes) > 2 * MOST_ATTRIBUTES:  # The list has both names and values.
             raise InputFileError(
                 f"one of its elements has more than {MOST_ATTRIBUTES:,} attributes, as no program "
                 "that writes docx makes them; save it again"
@@ -115,29 +115,30 @@ def _check_part(part: IO[bytes]) -> None:
 
     parser = ParserCreate()
     parser.ordered_attributes = True
-    parser.StartDoctypeDeclHandler = _refuse
+    parser.StartDoctypeDeclHandler = _refuse_doctype
     parser.StartElementHandler = begin
     try:
         while piece := part.read(_PIECE):
             parser.Parse(piece)
     except ExpatError:
-        # Not every part is read. The reader of this one meets the fault again.
+        # The part may never be read. If it is, its reader reports the fault.
         if not begun:
             raise
 
 
-def _refuse(*_: object) -> None:
+def _refuse_doctype(*_: object) -> None:
     raise InputFileError("it defines XML entities, as no program that writes docx does")
 
 
-def _rules() -> str:
-    """Return those of mammoth's own rules that show in a text, and one for the first level."""
+def _write_rules() -> str:
+    """Return mammoth's style rules that affect the text, and one for the title."""
     numbers = range(1, HEADINGS + 1)
     rules = [f"p.{NOTE} => h6.{NOTE}:fresh", "p[style-name='Title'] => h1:fresh"]
     rules += (f"p.Heading{number} => h{number}:fresh" for number in numbers)
     for name in ("Heading", "heading"):
         rules += (f"p[style-name='{name} {number}'] => h{number}:fresh" for number in numbers)
-    rules += ["p.Heading => h1:fresh", "p[style-name='Heading'] => h1:fresh"]  # of Apple Pages
+    # Apple Pages writes these styles.
+    rules += ["p.Heading => h1:fresh", "p[style-name='Heading'] => h1:fresh"]
     for name, tag in (("unordered", "ul"), ("ordered", "ol")):
         for level in range(1, LEVELS + 1):
             outer = "ul|ol > li > " * (level - 1)
@@ -145,29 +146,29 @@ def _rules() -> str:
     return "\n".join(rules)
 
 
-RULES = _rules()
+RULES = _write_rules()
 
 
 def convert_text(gathered: GatheredText) -> str:
-    """Return the HTML of a docx, its notes as a numbered list at the end.
+    """Return the HTML of a docx, with its notes as a numbered list at the end.
 
     Raises ImportError, InputFileError, KeyError, and errors of its parsers.
     """
-    html = _convert(chain(gathered.blocks, _notes(gathered)), gathered.styles)
+    html = _convert(chain(gathered.blocks, _note_blocks(gathered)), gathered.styles)
     body, *notes = html.split(_BEGIN_NOTE)
-    items = "".join(f"<li>{_with_arrow(note)}</li>" for note in notes)
+    items = "".join(f"<li>{_add_arrow(note)}</li>" for note in notes)
     return f"{body}<ol>{items}</ol>"
 
 
-def _notes(gathered: GatheredText) -> Iterator[Element]:
-    """Yield the blocks of all notes, which are known after those of the body."""
+def _note_blocks(gathered: GatheredText) -> Iterator[Element]:
+    """Yield the blocks of all notes; they are known only after the body's blocks were read."""
     for note in gathered.notes:
         yield make_paragraph(".", style=NOTE)
         yield from note
 
 
-def _with_arrow(note: str) -> str:
-    """Return a note with the sign of the way back to its reference."""
+def _add_arrow(note: str) -> str:
+    """Return a note with the arrow that means a link back to its reference."""
     end = "</p>"
     return f"{note.removesuffix(end)} \u2191{end}" if note.endswith(end) else f"{note} \u2191"
 
@@ -178,14 +179,14 @@ def _convert(blocks: Iterable[Element], styles: Mapping[str, Element]) -> str:
 
     written: list[str] = []
     parts = {f"word/{name}.xml": tostring(root, "utf-8") for name, root in styles.items()}
-    for piece, continues in _pieces(blocks):
+    for piece, continues in _divide_into_pieces(blocks):
         root = Element(f"{{{WORD}}}document")
         SubElement(root, f"{{{WORD}}}body").extend(piece)
         packed = _pack({**parts, _BODY: tostring(root, "utf-8")})
         html = mammoth.convert_to_html(
             packed, style_map=RULES, include_default_style_map=False
         ).value
-        _add(written, html, ("ol", "ul", "table") if continues else ("ol", "ul"))
+        _append_html(written, html, ("ol", "ul", "table") if continues else ("ol", "ul"))
     return "".join(written)
 
 
@@ -197,8 +198,8 @@ def _pack(parts: Mapping[str, bytes]) -> io.BytesIO:
     return packed
 
 
-def _add(written: list[str], html: str, tags: Iterable[str]) -> None:
-    """Add the HTML of a piece. A list or table that it begins with continues the last one."""
+def _append_html(written: list[str], html: str, tags: Iterable[str]) -> None:
+    """Add the HTML of a piece; a list or table at its beginning continues the last one."""
     for tag in tags:
         begin, end = f"<{tag}>", f"</{tag}>"
         if written and html.startswith(begin) and written[-1].endswith(end):
@@ -209,14 +210,15 @@ def _add(written: list[str], html: str, tags: Iterable[str]) -> None:
         written.append(html)
 
 
-def _pieces(blocks: Iterable[Element]) -> Iterator[tuple[list[Element], bool]]:
-    """Yield blocks by pieces, and whether a piece begins within a table."""
+def _divide_into_pieces(blocks: Iterable[Element]) -> Iterator[tuple[list[Element], bool]]:
+    """Yield pieces of blocks, each with whether it begins within a table."""
     piece: list[Element] = []
     size, within = 0, False
-    for block, weight, continues in _bounded(blocks):
+    for block, weight, continues in _bound_blocks(blocks):
         full = size + weight > PIECE and not (_is_merged(piece[-1:]) or _is_nested(block))
         if piece and (full or continues or size + weight > MOST_BLOCK):
-            _end_deletion(piece)  # the paragraph that it would be merged with is not there
+            # The piece lacks the paragraph with which its last one would be merged.
+            _end_deletion(piece)
             yield piece, within
             piece, size, within = [], 0, continues
         if _begins_note(block):
@@ -228,14 +230,15 @@ def _pieces(blocks: Iterable[Element]) -> Iterator[tuple[list[Element], bool]]:
         yield piece, within
 
 
-def _bounded(blocks: Iterable[Element]) -> Iterator[tuple[Element, int, bool]]:
-    """Yield blocks with their sizes, and whether each continues a table that was too large.
+def _bound_blocks(blocks: Iterable[Element]) -> Iterator[tuple[Element, int, bool]]:
+    """Yield blocks with their sizes, and whether each continues a table that was divided.
 
-    Raises InputFileError for one that cannot be divided, and for too many of them.
+    Raises InputFileError if a block is too large and cannot be divided, and if there are too many
+    elements in all.
     """
     total = 0
     for block in blocks:
-        parts = _divided(block) if local(block) == "tbl" else [block]
+        parts = _divide_table(block) if local(block) == "tbl" else [block]
         for place, part in enumerate(parts):
             weight = _size(part)
             total += weight
@@ -256,8 +259,8 @@ def _size(block: Element) -> int:
     return sum(1 for _ in block.iter())
 
 
-def _divided(table: Element) -> Iterator[Element]:
-    """Yield a table, or several of its rows. No cell spans two of them."""
+def _divide_table(table: Element) -> Iterator[Element]:
+    """Yield a table in parts of several rows; no cell spans two parts."""
     part, size = Element(table.tag), 0
     for row in [*table]:
         weight = _size(row)
@@ -272,15 +275,15 @@ def _divided(table: Element) -> Iterator[Element]:
     yield part
 
 
-def _deletions(blocks: Sequence[Element]) -> Iterator[Element]:
-    """Yield the marks of paragraphs that tracked deletions merge with those after them."""
+def _deletion_marks(blocks: Sequence[Element]) -> Iterator[Element]:
+    """Yield the deletion marks of paragraphs that mammoth would merge with the next one."""
     properties = (one for block in blocks for one in block.iter() if local(one) == "pPr")
     return (mark for one in properties for marks in one if local(marks) == "rPr" for mark in marks)
 
 
 def _end_deletion(piece: Sequence[Element]) -> None:
-    """Keep the last paragraph of a piece from being merged with the next one."""
-    for mark in _deletions(piece[-1:]):
+    """Prevent mammoth from merging the last paragraph of a piece with a next one."""
+    for mark in _deletion_marks(piece[-1:]):
         mark.tag = "none"
 
 
@@ -290,11 +293,11 @@ def _begins_note(block: Element) -> bool:
 
 
 def _is_merged(blocks: Sequence[Element]) -> bool:
-    return any(True for _ in _deletions(blocks))
+    return any(True for _ in _deletion_marks(blocks))
 
 
 def _is_nested(block: Element) -> bool:
-    """Whether a block is an item of a list within a list."""
+    """Return whether a block is an item of a list within a list."""
     properties = next((one for one in block if local(one) == "pPr"), ())
     numbered = (one for one in properties if local(one) == "numPr")
     levels = (level for one in numbered for level in one if local(level) == "ilvl")

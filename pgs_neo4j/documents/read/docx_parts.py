@@ -1,8 +1,8 @@
-"""Brings all text of a docx file into blocks, in forms that mammoth reads.
+"""Collects all text of a docx file in blocks, in forms that mammoth reads.
 
-mammoth reads the body and its notes. It leaves out what is drawn (text boxes, equations, and the
-alternative texts of pictures), what surrounds the body (headers, footers), and what is said about
-it (comments, tracked deletions). Here all of that becomes paragraphs. What has no text is counted.
+mammoth reads the body and its notes. It leaves out drawings (text boxes, equations, and alternative
+texts of pictures), headers and footers, comments, and tracked deletions. This module makes
+paragraphs of all of them, and counts the parts that have no text.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ VML = "urn:schemas-microsoft-com:vml"
 WORD = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
 SPACE = "{http://www.w3.org/XML/1998/namespace}space"
 LONGEST_ANCHOR = 200
-"""Characters of the text that a comment is about, as they stand before it."""
+"""Most characters of the commented text that are shown before a comment."""
 PAGE_DIGITS = 4
-"""Digits that a page number may have; a header without more says nothing."""
+"""Most digits of a page number. A header with only a page number is left out."""
 ROOT_RELATIONS = "_rels/.rels"
 READ = frozenset(
     (
@@ -33,12 +33,12 @@ READ = frozenset(
         *("footnote", "endnote", "comment"),
     )
 )
-"""Elements of which mammoth makes text, what it needs to know about them, and what holds notes."""
+"""Elements that mammoth makes text of, their properties that it needs, and elements with notes."""
 TRANSPARENT = frozenset(("fldSimple", "dir", "bdo", "hyperlink", "smartTag", "customXml"))
-"""Elements whose children stand for them; mammoth drops the first three, and a link of a header
-names a target that the body does not have."""
+"""Elements that are replaced by their children. mammoth drops the first three, and a link in a
+header names a target that the body does not have."""
 DROPPED = frozenset(("moveFrom", "commentReference", "annotationRef"))
-"""What is moved stands where it was moved to."""
+"""Elements without a replacement. Moved text is read at its new place."""
 DRAWN = frozenset(("drawing", "pict", "object"))
 NAMES = {
     "picture": ("picture without a description", "pictures without a description"),
@@ -47,14 +47,14 @@ NAMES = {
     "document": ("embedded document", "embedded documents"),
     "ink": ("piece of handwriting", "pieces of handwriting"),
 }
-"""What has no text that is read, one and several of it."""
+"""Names of the parts without readable text, in singular and plural."""
 _EQUATION = {"sSup": ("^",), "sSub": ("_",), "sSubSup": ("_", "^"), "f": ("/",)}
 """Signs between the parts of an equation."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """A part of the file, with what its relationships lead to: kind and path by id."""
+    """A part of the file; ``targets`` maps its relationships' ids to the target's kind and path."""
 
     name: str
     targets: Mapping[str, tuple[str, str]]
@@ -62,16 +62,17 @@ class _Part:
 
 
 Note = tuple[str, str]
-"""What a reference leads to: ``footnote`` or ``endnote``, and its id."""
+"""The kind of a note, ``footnote`` or ``endnote``, and its id."""
 
 
 @dataclass(slots=True)
 class Seen:
-    """What was met on the way. ``deleted`` are authors and texts, by paragraph.
+    """The facts that reading the blocks reveals.
 
-    ``anchors`` are the texts that comments are about, and ``open`` the comments whose text has
-    begun. ``notes`` are those that the text refers to, in their order. ``wordless`` holds each
-    picture or object once, however often a header repeats it.
+    ``deleted`` has the deleted texts by paragraph and author. ``anchors`` has the commented text of
+    each comment, and ``open`` the comments whose text is being read. ``notes`` has the notes that
+    the text refers to, in order. ``wordless`` has each picture or object once, even if headers
+    repeat it.
     """
 
     deleted: dict[tuple[int, str], str] = field(default_factory=dict)
@@ -83,7 +84,7 @@ class Seen:
 
     @property
     def unread(self) -> tuple[str, ...]:
-        """What is not read, in words."""
+        """Phrases that name and count the parts without readable text."""
         counts = Counter(kind for kind, _ in self.wordless)
         return tuple(
             f"{counts[kind]:,} {words[counts[kind] > 1]}"
@@ -94,10 +95,10 @@ class Seen:
 
 @dataclass(slots=True)
 class GatheredText:
-    """The text of a docx as blocks. ``blocks`` are read once, and only then ``notes`` are known.
+    """The text of a docx as blocks. ``blocks`` can be read only once.
 
-    ``notes`` are those that the text refers to, in the order of their references. ``styles`` are
-    the parts that say which paragraphs are headings, and which are items of lists.
+    ``notes`` has the notes in the order of their references, but only after ``blocks`` were read.
+    ``styles`` has the parts that define headings and list items.
     """
 
     blocks: Iterator[Element]
@@ -109,26 +110,30 @@ class GatheredText:
 def gather_text(archive: zipfile.ZipFile) -> GatheredText:
     """Return all text of a docx.
 
-    This and its blocks raise InputFileError, KeyError for a document without a body, and
-    ParseError.
+    Both this function and reading the blocks raise InputFileError, KeyError for a document without
+    a body, and ParseError.
     """
     names = set(archive.namelist())
     main = next(
-        (path for kind, path in _targets(archive, names, "").values() if kind == "officeDocument"),
+        (
+            path
+            for kind, path in _read_targets(archive, names, "").values()
+            if kind == "officeDocument"
+        ),
         "word/document.xml",
     )
-    part = _Part(main, _targets(archive, names, main))
+    part = _Part(main, _read_targets(archive, names, main))
     found = {kind: _find(part, names, kind) for kind in ("styles", "numbering")}
     styles = {kind: read_tree(archive, path) for kind, path in found.items() if path in names}
     gathered = GatheredText(iter(()), styles, Seen())
-    gathered.blocks = _blocks(archive, names, part, gathered)
+    gathered.blocks = _stream_all_blocks(archive, names, part, gathered)
     return gathered
 
 
-def _blocks(
+def _stream_all_blocks(
     archive: zipfile.ZipFile, names: set[str], part: _Part, gathered: GatheredText
 ) -> Iterator[Element]:
-    """Yield the blocks of the body, and after them those of what is beside it."""
+    """Yield the blocks of the body, and then sections for all text outside of it."""
     seen = gathered.seen
     for block in stream_blocks(archive, part.name):
         yield from _read_block(block, part, archive, seen)
@@ -137,18 +142,18 @@ def _blocks(
     for kind in ("footnote", "endnote"):
         path = _find(part, names, f"{kind}s")
         if path in names:
-            root, notes = _open(archive, names, path)
+            root, notes = _open_part(archive, names, path)
             _rewrite(root, notes, archive, seen)
-            added += _unreferenced(root, kind, {*referred})
+            added += _find_unreferenced(root, kind, {*referred})
             found |= {(kind, _get(note, "id")): [*note] for note in root if local(note) == kind}
     gathered.notes += (found[note] for note in referred)
-    around = [*_around(archive, names, part, seen)]
-    comments = [*_comments(archive, names, part, seen)]
+    around = [*_read_headers(archive, names, part, seen)]
+    comments = [*_read_comments(archive, names, part, seen)]
     for title, section in (
         ("Notes", added),
         ("Headers and footers", around),
         ("Comments", comments),
-        ("Deleted text", [*_deleted(seen)]),
+        ("Deleted text", [*_write_deletions(seen)]),
     ):
         if section:
             yield make_paragraph(title, style="Heading1")
@@ -158,15 +163,18 @@ def _blocks(
 def _read_block(
     block: Element, part: _Part, archive: zipfile.ZipFile, seen: Seen
 ) -> Iterator[Element]:
-    """Yield what stands for a block of the body, unless that is an empty paragraph."""
+    """Yield the replacement of a block of the body, without empty paragraphs."""
     for one in _replace(block, part, archive, seen):
         if local(one) != "p" or any(local(child) != "pPr" for child in one):
             yield one
 
 
-def _open(archive: zipfile.ZipFile, names: set[str], name: str) -> tuple[Element, _Part]:
-    """Return a part of the file, which defines no entities: such a file was refused before."""
-    return read_tree(archive, name), _Part(name, _targets(archive, names, name))
+def _open_part(archive: zipfile.ZipFile, names: set[str], name: str) -> tuple[Element, _Part]:
+    """Return a part of the file as a tree, and its relationships.
+
+    The tree is safe to parse, because files that define XML entities were refused before.
+    """
+    return read_tree(archive, name), _Part(name, _read_targets(archive, names, name))
 
 
 def _relations_of(name: str) -> str:
@@ -174,8 +182,10 @@ def _relations_of(name: str) -> str:
     return posixpath.join(folder, "_rels", f"{base}.rels")
 
 
-def _targets(archive: zipfile.ZipFile, names: set[str], name: str) -> dict[str, tuple[str, str]]:
-    """Return what the relationships of a part lead to within the file, by id."""
+def _read_targets(
+    archive: zipfile.ZipFile, names: set[str], name: str
+) -> dict[str, tuple[str, str]]:
+    """Return the kinds and paths of a part's targets within the file, by relationship id."""
     path = _relations_of(name) if name else ROOT_RELATIONS
     if path not in names:
         return {}
@@ -191,28 +201,28 @@ def _targets(archive: zipfile.ZipFile, names: set[str], name: str) -> dict[str, 
 
 
 def _find(part: _Part, names: set[str], kind: str) -> str:
-    """Return the path of the part of a kind, or the one that such a part has by custom."""
+    """Return the path of the related part of a kind, or the usual path of such a part."""
     found = (path for own, path in part.targets.values() if own == kind and path in names)
     return next(found, f"word/{kind}.xml")
 
 
 def _rewrite(parent: Element, part: _Part, archive: zipfile.ZipFile, seen: Seen) -> None:
-    """Put what mammoth reads in place of what it does not, in all that is below an element."""
+    """Replace all elements below ``parent`` by elements that mammoth reads."""
     if local(parent) == "p":
         seen.paragraphs += 1
     replaced = (new for old in parent for new in _replace(old, part, archive, seen))
-    parent[:] = [*_joined(one for one in replaced if local(one) in READ)]
+    parent[:] = [*_join_adjacent(one for one in replaced if local(one) in READ)]
 
 
-def _joined(children: Iterable[Element]) -> Iterator[Element]:
-    """Yield elements, of which runs side by side are one, and texts side by side as well.
+def _join_adjacent(children: Iterable[Element]) -> Iterator[Element]:
+    """Yield elements with adjacent runs joined into one, and adjacent texts, also within runs.
 
-    Word begins a run at each change of format, and with each session of writing.
+    Word begins a new run at each change of format, and with each editing session.
     """
     for name, group in groupby(children, key=local):
         if name == "r":
             runs = [*group]
-            runs[0][:] = [*_joined([inner for run in runs for inner in run])]
+            runs[0][:] = [*_join_adjacent([inner for run in runs for inner in run])]
             if len(runs[0]):
                 yield runs[0]
         elif name == "t":
@@ -225,23 +235,24 @@ def _joined(children: Iterable[Element]) -> Iterator[Element]:
 
 
 def _replace(one: Element, part: _Part, archive: zipfile.ZipFile, seen: Seen) -> Sequence[Element]:
-    """Return what stands for an element."""
+    """Return the elements that replace an element, and record what it reveals in ``seen``."""
     name = local(one)
     if name == "AlternateContent":
-        return _choose(one, part, archive, seen)
+        return _replace_by_form(one, part, archive, seen)
     if name in DRAWN:
-        return [*_drawn(one, part, archive, seen)]
+        return [*_replace_drawing(one, part, archive, seen)]
     if name in DROPPED:
         return ()
-    if name == "del" and len(one):  # else it says that the mark of a paragraph or a row is deleted
+    # Without children, ``del`` means that the mark of a paragraph or a row is deleted.
+    if name == "del" and len(one):
         _note_deletion(one, seen, _get(one, "author"))
         return ()
-    if name == "tr" and (author := _deleting(one)) is not None:
+    if name == "tr" and (author := _find_row_deleter(one)) is not None:
         _note_deletion(one, seen, author)
         return ()
     if name in ("oMath", "ruby"):
-        text = _linear(one) if name == "oMath" else _ruby(one)
-        return [_run(text)] if name == "oMath" else [_text(text)]
+        text = _write_equation(one) if name == "oMath" else _write_ruby(one)
+        return [_make_run(text)] if name == "oMath" else [_make_text(text)]
     if name in ("altChunk", "subDoc"):
         seen.wordless.add(("document", _any_target(one, part)))
         return ()
@@ -257,34 +268,39 @@ def _replace(one: Element, part: _Part, archive: zipfile.ZipFile, seen: Seen) ->
         (seen.open.add if name.endswith("Start") else seen.open.discard)(_get(one, "id"))
     elif name in ("footnoteReference", "endnoteReference"):
         seen.notes.append((name.removesuffix("Reference"), _get(one, "id")))
-        return [_text(f"[{len(seen.notes)}]")]
+        return [_make_text(f"[{len(seen.notes)}]")]
     elif name == "fldChar":
-        return [*_form_value(one)]
+        return [*_read_form_value(one)]
     _rewrite(one, part, archive, seen)
     return [*one] if name in TRANSPARENT or name == "oMathPara" else [one]
 
 
-def _choose(one: Element, part: _Part, archive: zipfile.ZipFile, seen: Seen) -> Sequence[Element]:
-    """Return what stands for several forms of the same."""
-    chosen = _richest(one)
+def _replace_by_form(
+    one: Element, part: _Part, archive: zipfile.ZipFile, seen: Seen
+) -> Sequence[Element]:
+    """Return the replacement of an element with several alternative forms."""
+    chosen = _find_richest(one)
     _rewrite(chosen, part, archive, seen)
     return [*chosen]
 
 
-def _richest(one: Element) -> Element:
-    """Return the first of several forms of the same that has text, else the first one."""
+def _find_richest(one: Element) -> Element:
+    """Return the first alternative form with text, or the first form if none has text."""
     forms = [form for form in one if local(form) in ("Choice", "Fallback")]
     return next((form for form in forms if _has_text(form)), (forms or [Element("none")])[0])
 
 
 def _has_text(form: Element) -> bool:
     return any(
-        (local(one) == "t" and (one.text or "").strip()) or _description(one) for one in form.iter()
+        (local(one) == "t" and (one.text or "").strip()) or _find_description(one)
+        for one in form.iter()
     )
 
 
-def _drawn(one: Element, part: _Part, archive: zipfile.ZipFile, seen: Seen) -> Iterator[Element]:
-    """Yield what is written in a drawing, and what is said of its pictures."""
+def _replace_drawing(
+    one: Element, part: _Part, archive: zipfile.ZipFile, seen: Seen
+) -> Iterator[Element]:
+    """Yield the text in a drawing, and the descriptions of its pictures."""
     boxes: list[Element] = []
     words: list[str] = []
     pictures: list[str] = []
@@ -301,27 +317,27 @@ def _drawn(one: Element, part: _Part, archive: zipfile.ZipFile, seen: Seen) -> I
             seen.wordless.add(("chart", _any_target(inner, part)))
         elif name in ("OLEObject", "control"):
             seen.wordless.add(("object", _any_target(inner, part)))
-            explained = True  # the picture is that of the object
+            explained = True  # The picture shows the object, which is counted.
         elif name == "contentPart":
             seen.wordless.add(("ink", _any_target(inner, part)))
         elif name == "relIds":
-            words += _diagram(inner, part, archive)
+            words += _read_diagram(inner, part, archive)
         elif name == "t" and inner.text:
             words.append(inner.text)
         elif name == "textpath" and inner.get("string"):
             words.append(inner.get("string", ""))
         elif name == "decorative" and inner.get("val") != "0":
             explained = True
-        if description := _description(inner):
+        if description := _find_description(inner):
             said[description] = None
     if not said and not explained:
         seen.wordless |= {("picture", path) for path in pictures}
     if said:
-        yield _text(f" ({'; '.join(' '.join(text.split()) for text in said)}) ")
+        yield _make_text(f" ({'; '.join(' '.join(text.split()) for text in said)}) ")
     if words:
-        yield _text(f" {' '.join(words)} ")
+        yield _make_text(f" {' '.join(words)} ")
     for box in boxes:
-        # In this old form, mammoth reads a box, after the paragraph that it is anchored in.
+        # mammoth reads a text box only in this old form, and puts it after its paragraph.
         pict = Element(f"{{{WORD}}}pict")
         box.tag = f"{{{WORD}}}txbxContent"
         SubElement(pict, f"{{{VML}}}textbox").append(box)
@@ -329,16 +345,16 @@ def _drawn(one: Element, part: _Part, archive: zipfile.ZipFile, seen: Seen) -> I
 
 
 def _within_drawing(one: Element) -> Iterator[Element]:
-    """Yield the elements of a drawing in their order, but not those within a text box."""
+    """Yield the elements of a drawing in order, except those within a text box."""
     for inner in one:
-        chosen = _richest(inner) if local(inner) == "AlternateContent" else inner
+        chosen = _find_richest(inner) if local(inner) == "AlternateContent" else inner
         yield chosen
         if local(chosen) != "txbxContent":
             yield from _within_drawing(chosen)
 
 
-def _description(one: Element) -> str:
-    """Return what an element says in words about a picture, empty if it says nothing."""
+def _find_description(one: Element) -> str:
+    """Return the description of a picture that an element holds, empty without one."""
     name = local(one)
     if name == "docPr":
         return (one.get("descr") or one.get("title") or "").strip()
@@ -347,8 +363,8 @@ def _description(one: Element) -> str:
     return ""
 
 
-def _diagram(one: Element, part: _Part, archive: zipfile.ZipFile) -> list[str]:
-    """Return the texts of a diagram, whose data are a part of their own."""
+def _read_diagram(one: Element, part: _Part, archive: zipfile.ZipFile) -> list[str]:
+    """Return the texts of a diagram, which stand in a separate part."""
     path = part.targets.get(_get(one, "dm"), ("", ""))[1]
     if path not in archive.namelist():
         return []
@@ -358,8 +374,8 @@ def _diagram(one: Element, part: _Part, archive: zipfile.ZipFile) -> list[str]:
     return [f"{text};" for text in texts if text]
 
 
-def _deleting(row: Element) -> str | None:
-    """Return who deleted a row of a table, None if it was not deleted."""
+def _find_row_deleter(row: Element) -> str | None:
+    """Return the author who deleted a row of a table, None if it was not deleted."""
     marks = (mark for inner in row if local(inner) == "trPr" for mark in inner)
     return next((_get(mark, "author") for mark in marks), None)
 
@@ -372,34 +388,34 @@ def _note_deletion(one: Element, seen: Seen, author: str) -> None:
 
 
 def _paragraphs(one: Element) -> Sequence[Element]:
-    """Return the paragraphs within an element, or what is within one itself."""
+    """Return the paragraphs within an element, or the element itself if it has none."""
     return [inner for inner in one.iter() if local(inner) == "p"] or [one]
 
 
-def _deleted(seen: Seen) -> Iterator[Element]:
+def _write_deletions(seen: Seen) -> Iterator[Element]:
     for (_, author), text in seen.deleted.items():
         if text.strip():
             by = f" by {author}" if author else ""
             yield make_paragraph(f"Deleted{by}: {text.strip()}")
 
 
-def _unreferenced(root: Element, kind: str, referred: Container[Note]) -> Iterator[Element]:
-    """Yield the paragraphs of notes to which no reference leads any more."""
+def _find_unreferenced(root: Element, kind: str, referred: Container[Note]) -> Iterator[Element]:
+    """Yield the paragraphs of notes that have no reference anymore."""
     for note in root:
         known = (kind, _get(note, "id")) in referred
         if not known and local(note) == kind and _get(note, "type") in ("", "normal"):
             yield from note
 
 
-def _around(
+def _read_headers(
     archive: zipfile.ZipFile, names: set[str], main: _Part, seen: Seen
 ) -> Iterator[Element]:
     """Yield the content of headers and footers, each text once."""
     known: set[str] = set()
-    # Sections share headers, so that many relationships may lead to the same one.
+    # Sections share headers, so several relationships may lead to the same header.
     found = (path for kind, path in main.targets.values() if kind in ("header", "footer"))
     for path in dict.fromkeys(path for path in found if path in names):
-        root, part = _open(archive, names, path)
+        root, part = _open_part(archive, names, path)
         _rewrite(root, part, archive, seen)
         text = " ".join("".join(_texts(root)).split())
         letters = [letter for letter in text if letter.isalnum()]
@@ -409,14 +425,14 @@ def _around(
             yield from root
 
 
-def _comments(
+def _read_comments(
     archive: zipfile.ZipFile, names: set[str], main: _Part, seen: Seen
 ) -> Iterator[Element]:
-    """Yield the paragraphs of comments, with who made each, and about what."""
+    """Yield the paragraphs of comments, each with its author and the commented text."""
     path = _find(main, names, "comments")
     if path not in names:
         return
-    root, part = _open(archive, names, path)
+    root, part = _open_part(archive, names, path)
     for comment in root:
         _rewrite(comment, part, archive, seen)
         if not "".join(_texts(comment)).strip():
@@ -427,7 +443,7 @@ def _comments(
         by = f" by {author}" if author else ""
         on = f" on “{about}”" if about else ""
         first = next((one for one in comment if local(one) == "p"), None)
-        lead = _run(f"Comment{by}{on}: ")
+        lead = _make_run(f"Comment{by}{on}: ")
         if first is None:
             yield make_paragraph(f"Comment{by}{on}:")
         else:
@@ -436,29 +452,31 @@ def _comments(
         yield from comment
 
 
-def _form_value(one: Element) -> Iterator[Element]:
-    """Yield the value of a form field that no text shows: a ticked box, or the chosen entry."""
+def _read_form_value(one: Element) -> Iterator[Element]:
+    """Yield the value of a form field without text: a ticked box, or a chosen entry."""
     for data in (child for child in one if local(child) == "ffData"):
         for control in data:
             values = {local(child): _get(child, "val") for child in control}
             if local(control) == "checkBox":
                 ticked = values.get("checked", values.get("default", "0"))
-                yield _text("[ ]" if ticked in ("0", "false") else "[x]")
+                yield _make_text("[ ]" if ticked in ("0", "false") else "[x]")
             elif local(control) == "ddList":
                 entries = [_get(child, "val") for child in control if local(child) == "listEntry"]
                 place = values.get("result") or values.get("default") or "0"
                 if place.isdecimal() and int(place) < len(entries):
-                    yield _text(entries[int(place)])
+                    yield _make_text(entries[int(place)])
 
 
-def _linear(one: Element) -> str:
-    """Return an equation in one line: ``(a+b)/(2)``, ``x^(2)``, ``sqrt(x)``."""
+def _write_equation(one: Element) -> str:
+    """Return an equation as one line of text: ``(a+b)/(2)``, ``x^(2)``, ``sqrt(x)``."""
     name = local(one)
     if name == "t":
         return one.text or ""
-    if name == "chr":  # such as the sign of a sum
+    if name == "chr":  # This is a sign such as that of a sum.
         return _get(one, "val")
-    inner = [_linear(child) for child in one if not local(child).endswith("Pr") or name == "nary"]
+    inner = [
+        _write_equation(child) for child in one if not local(child).endswith("Pr") or name == "nary"
+    ]
     if name in _EQUATION and inner:
         first = f"({inner[0]})" if name == "f" else inner[0]
         rest = zip(_EQUATION[name], inner[1:], strict=False)
@@ -469,8 +487,8 @@ def _linear(one: Element) -> str:
     return f"({text})" if name == "d" else text
 
 
-def _ruby(one: Element) -> str:
-    """Return a word with how it is read in parentheses."""
+def _write_ruby(one: Element) -> str:
+    """Return a word with its pronunciation in parentheses."""
     base, reading = (
         "".join(text for child in one if local(child) == name for text in _texts(child))
         for name in ("rubyBase", "rt")
@@ -484,33 +502,36 @@ def _texts(one: Element, *names: str) -> Iterator[str]:
 
 
 def _any_target(one: Element, part: _Part) -> str:
-    """Return what an element's relationship leads to, so that what is shown twice counts once."""
+    """Return the path of an element's target, by which a repeated picture counts only once.
+
+    An element without a target gets a unique name instead.
+    """
     ids: Iterable[str] = (value for key, value in one.attrib.items() if value in part.targets)
     return next((part.targets[id_][1] for id_ in ids), f"{part.name} {next(part.nameless)}")
 
 
 def _get(one: Element, name: str) -> str:
-    """Return an attribute, whichever of the two namespaces of Word it has."""
+    """Return an attribute in either of Word's two namespaces, empty without one."""
     return next((value for key, value in one.attrib.items() if key.endswith(f"}}{name}")), "")
 
 
-def _text(text: str) -> Element:
+def _make_text(text: str) -> Element:
     element = Element(f"{{{WORD}}}t", {SPACE: "preserve"})
     element.text = text
     return element
 
 
-def _run(text: str) -> Element:
+def _make_run(text: str) -> Element:
     run = Element(f"{{{WORD}}}r")
-    run.append(_text(text))
+    run.append(_make_text(text))
     return run
 
 
 def make_paragraph(text: str, *, style: str = "") -> Element:
-    """Return a paragraph of one run."""
+    """Return a paragraph with a single run."""
     paragraph = Element(f"{{{WORD}}}p")
     if style:
         properties = SubElement(paragraph, f"{{{WORD}}}pPr")
         SubElement(properties, f"{{{WORD}}}pStyle", {f"{{{WORD}}}val": style})
-    paragraph.append(_run(text))
+    paragraph.append(_make_run(text))
     return paragraph

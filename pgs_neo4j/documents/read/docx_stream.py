@@ -1,8 +1,7 @@
-"""Streams the elements of a docx part, without what says nothing about its text. Pure.
+"""Streams the elements of a docx part, without those that do not affect its text. Pure.
 
-Word writes five to ten elements of formatting around a few words. They never become part of a tree
-here, and each block of the body leaves it as soon as the block ends. So memory follows the largest
-block, not the document.
+Word writes five to ten elements of formatting around a few words. They are skipped, and each block
+of the body is released when it ends. So memory depends on the largest block, not on the document.
 """
 
 from __future__ import annotations
@@ -21,18 +20,18 @@ NOISE = frozenset(
         *("permStart", "permEnd", "latentStyles", "docDefaults"),
     )
 )
-"""Elements without text: formats, and marks of what Word does with a text."""
+"""Elements without text: formats, and marks for Word itself."""
 KEPT = {
     "pPr": frozenset(("pStyle", "numPr", "rPr")),
     "rPr": frozenset(("del",)),
     "tcPr": frozenset(("gridSpan", "vMerge")),
     "trPr": frozenset(("del",)),
 }
-"""What matters of some formats: headings, lists, deleted marks, and merged cells."""
+"""The children of some formats that affect the text: headings, lists, deletions, merged cells."""
 BARE = frozenset(("p", "r", "t", "tbl", "tr", "tc"))
-"""Elements none of whose attributes is read, such as the ids of Word's sessions."""
+"""Elements whose attributes are dropped, because they only hold data such as Word's session ids."""
 WRAPPERS = frozenset(("document", "body", "sdt", "sdtContent", "customXml"))
-"""Elements around blocks. Templates put whole documents into a content control."""
+"""Elements around blocks. Some templates put the whole document into a content control."""
 _PIECE = 2**16
 
 
@@ -69,7 +68,7 @@ def _stream(archive: zipfile.ZipFile, name: str, wrappers: frozenset[str]) -> It
 
 
 class _Builder:
-    """Builds the elements that a parser meets. Those of ``wrappers`` are not kept."""
+    """Builds elements from a parser's events, except the ``wrappers`` around them."""
 
     def __init__(self, wrappers: frozenset[str]) -> None:
         self.has_body = False
@@ -127,7 +126,7 @@ class _Builder:
                 self._blocks.append(one)
 
     def data(self, text: str) -> None:
-        """Take in some characters."""
+        """Add some characters of text."""
         if self._open and not self._skipped:
             self._texts.append(text)
 
@@ -135,7 +134,7 @@ class _Builder:
         """End the part."""
 
     def _end_text(self) -> None:
-        """Give an element its text: what stands before its first child."""
+        """Set the text of an element: the characters before its first child."""
         if self._texts:
             one = self._open[-1]
             if not len(one):

@@ -1,4 +1,4 @@
-"""Reads HTML: its visible text in blocks, with headings, lists, and tables as in Markdown."""
+"""Reads the visible text of HTML, with headings, lists, and tables as in Markdown."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ LEFT_OUT = frozenset(
         *("datalist", "button"),
     )
 )
-"""Elements without text of the document."""
+"""Elements whose content is not a part of the document's text."""
 CLOSED = frozenset(("svg", "select", "textarea"))
-"""Elements of which only some words are text: labels of a drawing, and what is filled in."""
+"""Elements with only some words of text: labels of a drawing, and values of a form."""
 DRAWN = frozenset(("text", "foreignObject", "foreignobject"))
 """Elements of a drawing that hold text."""
 BUTTONS = frozenset(("hidden", "password", "submit", "button", "reset", "image", "file"))
-"""Kinds of inputs whose values nobody fills in, or nobody may see."""
+"""Types of inputs whose values are not filled in by users, or are secret."""
 PICTURE_BYTES = 2000
-"""Characters of a picture within the page that is no mere ornament."""
+"""Characters of an embedded picture above which it counts as more than an ornament."""
 BLOCKS = frozenset(
     (
         *HEADINGS,
@@ -49,7 +49,7 @@ BLOCKS = frozenset(
     )
 )
 LINE = "\v"
-"""Stands for a line break until blanks are joined."""
+"""Marks a line break until white space is collapsed."""
 META_BYTES = 2048
 
 _BLANKS = re.compile(r"[ \t\n\r\f]+")
@@ -59,11 +59,12 @@ _HIDDEN = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECAS
 
 
 def read_html(data: bytes, charset: str = "") -> tuple[DocumentText, str]:
-    """Return the text of a page, and what was guessed. Raises InputFileError.
+    """Return the text of a page, and a note if its encoding was guessed. Raises InputFileError.
 
-    ``charset`` is what its server says of it; without one, the page's own counts.
+    ``charset`` is the encoding that the server names. Without it, the page's own declaration
+    counts.
     """
-    decoded = _decoded(data, charset)
+    decoded = _decode_page(data, charset)
     page = _read_page(decoded.text)
     pictures = counted(page.pictures, "picture without", "pictures without")
     unread = (f"{pictures} a description",) if page.pictures else ()
@@ -72,9 +73,9 @@ def read_html(data: bytes, charset: str = "") -> tuple[DocumentText, str]:
 
 
 def plain_text(html: str) -> str:
-    """Return the visible text of HTML, its structure as in Markdown. Raises InputFileError.
+    """Return the visible text of HTML with structure as in Markdown. Raises InputFileError.
 
-    The title stands first if there is no heading of the first level.
+    The page's title comes first if there is no heading of the first level.
     """
     return _read_page(html).text
 
@@ -102,9 +103,10 @@ def _read_page(html: str) -> _PageWriter:
 def _walk(
     root: Any, shows: Callable[[Any], bool], closed: Container[str]
 ) -> Iterator[tuple[Any, bool]]:
-    """Yield each node that shows, and each element again at its end, however deep they are nested.
+    """Yield each visible node with True, and each element again with False at its end.
 
-    Nothing within ``closed`` elements is yielded.
+    ``shows`` decides which nodes are visible. Nothing within ``closed`` elements is yielded. The
+    walk has no recursion, so nesting may have any depth.
     """
     node = root
     while True:
@@ -141,20 +143,20 @@ def _is_visible(node: Any) -> bool:
 
 @dataclass(slots=True)
 class _PageWriter:
-    """Writes blocks of text; ``parts`` are those of the block that is being read."""
+    """Writes blocks of text; ``parts`` are the pieces of the present block."""
 
     blocks: list[tuple[str, str]] = field(default_factory=list)
     parts: list[str] = field(default_factory=list)
     cells: list[str] = field(default_factory=list)
-    lists: list[int | None] = field(default_factory=list)  # the next number of each list
-    mark: str = ""  # before the next block: of a list item
+    lists: list[int | None] = field(default_factory=list)  # the next number of each open list
+    mark: str = ""  # the mark of a list item, for the next block
     tables: int = 0
     verbatim: int = 0
-    pictures: int = 0  # within the page, and without a description
+    pictures: int = 0  # the number of embedded pictures without a description
 
     @property
     def text(self) -> str:
-        """All blocks; rows of a table and items of a list stand together."""
+        """All blocks; no blank line separates rows of a table or items of a list."""
         pieces: list[str] = []
         before = ""
         for kind, text in self.blocks:
@@ -165,37 +167,37 @@ class _PageWriter:
         return "".join(pieces)
 
     def add(self, kind: str, level: int, text: str) -> None:
-        """Write a block; a heading and a row have one line."""
+        """Write a block; a heading or a row becomes one line."""
         text = _BLANKS.sub(" ", text)
         text = _LINE.sub("\n" if kind in ("text", "item") else " ", text).strip()
         if text:
             self.blocks.append((kind, f"{'#' * level} {text}" if level else text))
 
     def enter(self, node: Any) -> None:
-        """Take in the beginning of an element, or a text."""
+        """Process the beginning of an element, or a text."""
         tag = node.tag
         if node.is_text_node:
             self.parts.append(node.text_content or "")
         elif tag == "img":
-            self._picture(node.attributes)
+            self._write_picture(node.attributes)
         elif tag == "input" or tag in CLOSED:
-            self.parts.append(_filled_in(node))
+            self.parts.append(_read_closed(node))
         elif tag == "br":
             self.parts.append("\n" if self.verbatim else LINE)
         elif self.tables and tag in BLOCKS and tag not in ("tr", "table"):
             self.parts.append(" ")
         elif tag in BLOCKS:
-            self._open(tag)
+            self._open_block(tag)
 
-    def _picture(self, attributes: Mapping[str, str | None]) -> None:
-        """Write what is said of a picture; an empty description says that it is an ornament."""
+    def _write_picture(self, attributes: Mapping[str, str | None]) -> None:
+        """Write the description of a picture; an empty description marks an ornament."""
         said, source = attributes.get("alt"), attributes.get("src") or ""
         if said and said.strip():
             self.parts.append(f" ({said.strip()}) ")
         elif "alt" not in attributes and source.startswith("data:"):
             self.pictures += len(source) > PICTURE_BYTES
 
-    def _open(self, tag: str) -> None:
+    def _open_block(self, tag: str) -> None:
         if tag == "table":
             self.tables += 1
         if self.tables > 1:
@@ -210,7 +212,7 @@ class _PageWriter:
             self.verbatim += 1
 
     def leave(self, tag: str) -> None:
-        """Take in the end of an element."""
+        """Process the end of an element."""
         if self.tables:
             self._leave_table(tag)
         elif tag in HEADINGS:
@@ -228,7 +230,8 @@ class _PageWriter:
         if tag == "table":
             self.tables -= 1
         if self.tables > 1 or (self.tables and tag == "table"):
-            if tag in BLOCKS or tag in ("td", "th"):  # and not between the letters of a word
+            # Other elements may stand within a word, so they add no space.
+            if tag in BLOCKS or tag in ("td", "th"):
                 self.parts.append(" ")
         elif tag in ("td", "th"):
             self.cells.append(" ".join("".join(self.parts).split()))
@@ -242,7 +245,7 @@ class _PageWriter:
             self.parts.append(" ")
 
     def flush(self) -> None:
-        """Write the block that is being read."""
+        """Write the present block."""
         text = "".join(self.parts)
         self.parts.clear()
         if text.strip():
@@ -268,8 +271,8 @@ class _PageWriter:
             self.blocks.append(("text", f"```\n{text}\n```"))
 
 
-def _filled_in(node: Any) -> str:
-    """Return the words of a drawing, or what is filled into a form."""
+def _read_closed(node: Any) -> str:
+    """Return the words of a drawing, or the value of a form field."""
     attributes = node.attributes
     if node.tag == "svg":
         said = _texts_within(node, lambda one: one.tag in DRAWN)
@@ -285,9 +288,9 @@ def _filled_in(node: Any) -> str:
 
 
 def _texts_within(root: Any, wanted: Callable[[Any], bool]) -> list[str]:
-    """Return the text of each element that is wanted and stands in no other such element.
+    """Return the text of each wanted element, except those within another wanted element.
 
-    Those within others would repeat their text, as often as they are nested.
+    The outer element's text already contains the text of the inner ones.
     """
     said: list[list[str]] = []
     outer = None
@@ -303,13 +306,13 @@ def _texts_within(root: Any, wanted: Callable[[Any], bool]) -> list[str]:
     return ["".join(texts) for texts in said]
 
 
-def _decoded(data: bytes, charset: str) -> Decoded:
+def _decode_page(data: bytes, charset: str) -> Decoded:
     declared = charset
     if not declared and (match := _META.search(data[:META_BYTES])):
         declared = match[1].decode("ascii")
     for encoding in encodings_named(declared):
         try:
             return Decoded(data.decode(encoding), encoding)
-        except (UnicodeError, LookupError):  # or no encoding of text at all
+        except (UnicodeError, LookupError):  # LookupError: the codec is not for text.
             continue
     return decode(data)

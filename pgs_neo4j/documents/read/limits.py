@@ -1,7 +1,7 @@
-"""The limits within which a document is read, each with its source.
+"""Defines the limits within which a document is read, each with its reason.
 
-They follow the size of a file, so that a small file can cost neither much memory nor much time,
-while a large ordinary one has what it needs.
+Memory and time depend on the size of a file. So a small file cannot use much of either, but a large
+ordinary file gets what it needs.
 """
 
 from __future__ import annotations
@@ -9,75 +9,75 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 INLINE_BYTES = 64_000
-"""Bytes of a text that is read without another process: a few milliseconds for any content."""
+"""Most bytes of a text that is read without a second process, in a few milliseconds."""
 
 LEAST_MB = 256
-"""Memory of any document. Parsers hold 20 to 50 MB before they read anything."""
+"""Memory that any document may use. Parsers need 20 to 50 MB before they read anything."""
 MOST_MB = 1536
-"""Memory of a document of any size."""
+"""Memory that a document of any size may use at most."""
 MB_PER_MB: Mapping[str, int] = {"text": 20, "records": 2, "html": 100, "pdf": 40, "docx": 50}
-"""Memory for each megabyte of a file, by its parser.
+"""Additional memory in MB for each megabyte of a file, by parser.
 
-Ordinary ones take less: text outside of Latin 9, a page of which half is markup 75, and docx 12,
-since it is converted in pieces. Records come one after another, so that a larger file
-only has more keys that are taken.
+Ordinary files need less: 9 for text outside of Latin, 75 for a page that is half markup, and 12 for
+docx, which is converted in pieces. Records are read one after another, so a larger file only needs
+more memory for their keys.
 """
 
 RESERVED_MB = 32
-"""Memory beyond its limit with which a process still says that the limit was reached."""
+"""Reserved memory beyond the limit, with which a process can report that it reached the limit."""
 
 LEAST_SECONDS = 15
-"""CPU time of any document."""
+"""CPU time that any document may use."""
 SECONDS_PER_MB: Mapping[str, float] = {"text": 1, "records": 4, "html": 1, "pdf": 4, "docx": 15}
-"""CPU time for each megabyte of a file, by its parser.
+"""Additional CPU time in seconds for each megabyte of a file, by parser.
 
-Ordinary ones take a third of it or less: a megabyte of a packed docx 5 seconds, of a PDF 0.8, and
-a million records of two letters each 20.
+Ordinary files need a third of it or less: 5 seconds for a megabyte of packed docx, 0.8 for a
+megabyte of PDF, and 20 for a million records of two letters.
 """
 
 MOST_INDENTED = 20
-"""Levels of nested lists that are shown by blanks before their items."""
+"""Most levels of nested lists that are shown by indentation."""
 MOST_ATTRIBUTES = 1_000
-"""Attributes of a tag of a page, or of an element of a docx; those that tools write have tens."""
+"""Most attributes of a tag in a page, or of an element in a docx. Tools write only tens."""
 MOST_ELEMENTS = 500_000
-"""Elements of a table of a docx, or of a part beside its body: some 70,000 cells of text."""
+"""Most elements of a table in a docx, or of a part outside its body: about 70,000 cells of text."""
 MOST_BLOCK = 100_000
-"""Elements of a row or paragraph of a docx. A converter holds about 2 KB for each."""
+"""Most elements of a row or paragraph in a docx. The converter needs about 2 KB for each."""
 MOST_CONVERTED = 250_000
-"""Elements of a docx that are converted, formats not counted. A book of 1,000 pages has 100,000."""
+"""Most elements of a docx to convert, without formats. A book of 1,000 pages has 100,000."""
 MOST_OPEN = 1_000_000_000
-"""Elements that are open at each tag of a page, summed over its tags: seconds for its parser.
+"""Most open elements, summed over all tags of a page: seconds for its parser.
 
-A million tags at 50 levels have a twentieth of it.
+A million tags at 50 levels make up a twentieth of it.
 """
 MOST_OPTIONS = 500
-"""Options of a page from which its lists are read as such that allow several."""
+"""Most options of a page before its selection lists are changed to allow several choices."""
 MOST_DEPTH = 20
-"""Levels of nested values in a record."""
+"""Most levels of nested values in a record."""
 MOST_VALUES = 200_000
-"""Values in a record, about a hundred times those of the widest published tables."""
+"""Most values in a record, about a hundred times as many as in the widest published tables."""
 MOST_COLUMNS = 16_384
-"""Columns of a table: those of the widest sheet of Excel and LibreOffice."""
+"""Most columns of a table, the same as in Excel and LibreOffice."""
 MOST_RECORD = 40_000_000
-"""Characters of a record, ten times those of the Bible; it is in memory several times at once."""
+"""Most characters of a record, ten times as many as the Bible. Memory holds several copies."""
 MOST_REFUSED = 1_000
-"""Records of a file that are refused by name; of the others only the number is told."""
+"""Most refused records of a file that are named. The others are only counted."""
 MOST_RATIO = 100
-"""How many times its size a file may unpack to, or its records repeat the names of columns."""
+"""Most times its size that a file may unpack to, or may become by repeated column names."""
 SMALL_BYTES = 2**20
-"""Unpacked bytes below which the ratio says nothing."""
+"""Unpacked bytes below which the ratio is not checked."""
 MOST_MARKS = 30
-"""Combining marks in a row, as in the Stream-Safe Text Format of Unicode (UAX 15, 13).
+"""Most consecutive combining marks, as in Unicode's Stream-Safe Text Format (UAX 15, 13).
 
-Ordering a run of them takes time with the square of its length.
+The time to sort them grows with the square of their number.
 """
 
 
 def memory_mb(kind: str, size: int) -> int:
-    """Return the memory in which a document of ``size`` bytes is parsed, in MB."""
+    """Return the memory limit for parsing a document of ``size`` bytes, in MB."""
     return min(MOST_MB, int(LEAST_MB + MB_PER_MB.get(kind, 0) * size / 1e6))
 
 
 def cpu_seconds(kind: str, size: int) -> int:
-    """Return the CPU time in which a document of ``size`` bytes is parsed."""
+    """Return the limit of CPU time for parsing a document of ``size`` bytes, in seconds."""
     return int(LEAST_SECONDS + SECONDS_PER_MB.get(kind, 0) * size / 1e6)

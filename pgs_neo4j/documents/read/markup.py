@@ -1,10 +1,9 @@
-"""Makes a page one that its parser reads in time in proportion to its size, or refuses it.
+"""Changes a page so that parsing takes time proportional to its size, or refuses the page.
 
-The parser compares each attribute of a tag with those before it. At each tag it looks through the
-elements that are open. When an option comes into a list
-that chooses one of them, it looks at all that the list has, to keep only one chosen. A list that
-allows several needs no such look. Which options the page says are chosen stays the same, and that
-is what is read.
+The parser compares each attribute of a tag with the previous ones, and looks through the open
+elements at each tag. Both are limited here. In a selection list that allows one choice, the parser
+also looks through all options at each new option. A list that allows several choices does not need
+this, so all lists are made such lists. The options that the page marks as selected stay the same.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from pgs_neo4j.documents.read.limits import MOST_ATTRIBUTES, MOST_OPEN, MOST_OPT
 from pgs_neo4j.errors import InputFileError
 
 RAW = frozenset(("script", "style", "textarea", "title", "xmp", "iframe", "noembed", "noframes"))
-"""Elements whose content is text, whatever looks like a tag in it."""
+"""Elements whose content is text, even if it looks like a tag."""
 SHALLOW = frozenset(
     (
         *("area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param"),
@@ -26,14 +25,14 @@ SHALLOW = frozenset(
         *("select", "button", "form", "nobr"),
     )
 )
-"""Elements that have no end, or that end where another one of the kind begins."""
+"""Elements without an end tag, or that end when the next element of their kind begins."""
 DRAWN = frozenset(("svg", "g", "text", "tspan", "math", "mrow"))
-"""Elements of drawings and equations whose begin is no reason to look through those around them:
-50,000 of them in each other take half a second, where as many ``div`` take 15."""
+"""Elements of drawings and equations at whose beginning the parser does not look through the open
+elements: 50,000 nested ones take half a second, but as many nested ``div`` take 15 seconds."""
 FOREIGN = ("svg", "math")
-"""Elements in which a tag may end itself."""
+"""Elements in which a tag may be self-closing."""
 POINTS = frozenset(("foreignobject", "desc", "mi", "mo", "mn", "ms", "mtext", "annotation-xml"))
-"""Elements of those in which tags are those of HTML again."""
+"""Elements of drawings and equations that contain HTML again."""
 BREAKING = frozenset(
     (
         *("b", "big", "blockquote", "body", "br", "center", "code", "dd", "div", "dl", "dt", "em"),
@@ -49,7 +48,7 @@ _BREAKING_FONT = re.compile(
 _ANY_NUMBER = " multiple"
 
 _BLANK = r"[ \t\n\f\r]"
-# A name, and what follows an equals sign. Nothing of it is tried twice, so time is linear.
+# An attribute's name and value. The pattern never backtracks, so its time is linear.
 _ATTRIBUTE = (
     r"(?>[ \t\n\f\r/]*+[^ \t\n\f\r/>][^ \t\n\f\r/>=]*+"
     rf"(?:{_BLANK}*+={_BLANK}*+(?:\"[^\"]*+\"?|'[^']*+'?|[^ \t\n\f\r>]*+))?+)"
@@ -64,10 +63,10 @@ _TAG = re.compile(
 
 
 def bound_markup(html: str) -> str:
-    """Return a page of the same text that takes linear time to parse.
+    """Return a page with the same text that takes linear time to parse.
 
-    Raises InputFileError if a tag has more than MOST_ATTRIBUTES attributes, or if tags are nested
-    too deeply for their number.
+    Raises InputFileError if a tag has more than MOST_ATTRIBUTES attributes, or if too many tags are
+    nested too deeply.
     """
     lists: list[int] = []
     nesting = _Nesting()
@@ -91,23 +90,23 @@ def bound_markup(html: str) -> str:
         elif name == "option":
             options += 1
         elif name in RAW:
-            place = _end_of_raw(html, name, place)
+            place = _find_raw_end(html, name, place)
     return _allow_several(html, lists) if options > MOST_OPTIONS else html
 
 
 @dataclass(slots=True)
 class _Nesting:
-    """How many elements are open, by name, and how many the parser has looked through so far."""
+    """Counts the open elements by name, and the elements that the parser has to look through."""
 
     names: Counter[str] = field(default_factory=Counter)
     depth: int = 0
     passed: int = 0
     _spaces: list[str] = field(default_factory=list)
-    """The drawings and equations that are open, and those of their elements that hold HTML."""
+    """The open drawings and equations, and their open elements that contain HTML."""
     _open_spaces: Counter[str] = field(default_factory=Counter)
 
     def enter(self, name: str, *, ended: bool) -> None:
-        """Take in a tag that begins an element. Raises InputFileError."""
+        """Count a start tag. Raises InputFileError if the parser has too much to look through."""
         if name not in DRAWN:
             self._look_through()
         if ended and (name in FOREIGN or self._is_drawing):
@@ -120,7 +119,7 @@ class _Nesting:
             self._open_spaces[name] += 1
 
     def leave(self, name: str) -> None:
-        """Take in a tag that ends an element. Raises InputFileError."""
+        """Count an end tag. Raises InputFileError if the parser has too much to look through."""
         self._look_through()
         if self.names[name]:
             self.names[name] -= 1
@@ -134,7 +133,7 @@ class _Nesting:
                 break
 
     def break_out(self) -> None:
-        """End the drawing that is open: what follows is HTML, where no tag ends itself."""
+        """End the open drawing or equation; HTML follows, in which no tag is self-closing."""
         while self._is_drawing:
             self._open_spaces[self._spaces.pop()] -= 1
 
@@ -150,13 +149,13 @@ class _Nesting:
             )
 
 
-def _end_of_raw(html: str, name: str, start: int) -> int:
+def _find_raw_end(html: str, name: str, start: int) -> int:
     end = re.compile(f"</{name}", re.IGNORECASE).search(html, start)
     return end.end() if end else len(html)
 
 
 def _allow_several(html: str, lists: list[int]) -> str:
-    """Return a page in which several options of each list may be chosen."""
+    """Return a page in which each selection list allows several choices."""
     parts: list[str] = []
     start = 0
     for place in lists:

@@ -1,7 +1,7 @@
 """Reads PDF: the text, form values, and remarks of each page, and the titles of its outline.
 
-A page with little text but pictures may hold any number of words that nobody reads. Such pages are
-named, as is what else has no text.
+A page with pictures and little text may show many words that cannot be read. Such pages are
+reported, and so are other parts without text.
 """
 
 from __future__ import annotations
@@ -27,18 +27,18 @@ from pgs_neo4j.model.documents import DocumentText, OutlineEntry
 MOST_TITLES = 5000
 LONGEST_TITLE = 200
 BETWEEN = "\n\n"
-"""Stands between pages."""
+"""Separates pages."""
 FEW_LETTERS = 20
-"""Fewer letters and digits than this are no text of a page: its number, or a mark of a scanner."""
+"""Fewer letters and digits do not count as text. They are a page number, or a scanner's mark."""
 ANY_PICTURE, MOSTLY_PICTURE = 0.02, 0.5
-"""Shares of a page. A smaller picture than the first is an ornament; without text over it, one that
-is larger than the second may be a scan beside which some text stands."""
+"""Shares of a page that pictures cover. Below the first, they are ornaments. From the second on,
+they may be a scan unless text lies over them."""
 MANY_PATHS = 20
-"""Paths that may be letters drawn as outlines; fewer are frames and rules."""
+"""Least number of paths that may be letters drawn as outlines. Fewer paths are frames and rules."""
 MOST_OBJECTS = 20_000
-"""Objects of a page that are looked at."""
+"""Most objects of a page that are examined."""
 SAMPLED = FEWEST_LINES - 1
-"""Of so many lines, one is looked at for columns, so that no column is missed."""
+"""One in this number of lines is checked for columns. So every column has a checked line."""
 MOST_FILES = 20
 """Attached files that are named."""
 SCAN, DRAWING, IN_PART = "is a picture", "is drawn without text", "is mostly a picture"
@@ -47,19 +47,19 @@ MANY = {
     DRAWING: "are drawn without text",
     IN_PART: "are mostly pictures",
 }
-"""What is said of several pages instead."""
+"""The wording for several pages."""
 
 _HYPHEN = re.compile("[\ufffe\x02](?:\r?\n)?(.?)")
-"""PDFium's mark of a word divided at the line's end, and how the next line begins."""
+"""PDFium's mark of a word divided at a line's end, and the first character of the next line."""
 _WORD = re.compile(r"\S+")
 _LINE = re.compile(r"[^\r\n]+")
 _MARK = re.compile("[\ufffe\x02]")
 _DRAWN_WORD = re.compile("[^\\s\ufffe\x02]+[\ufffe\x02]?")
-_WRONG_PASSWORD = 4  # PDFium's number
+_WRONG_PASSWORD = 4  # PDFium's error code
 
 
 def read_pdf(data: bytes) -> tuple[DocumentText, str]:
-    """Return the text of a PDF with its pages. Raises InputFileError."""
+    """Return the text of a PDF with its pages, and an empty note. Raises InputFileError."""
     try:
         import pypdfium2
     except ImportError as error:
@@ -67,11 +67,11 @@ def read_pdf(data: bytes) -> tuple[DocumentText, str]:
     try:
         with closing(pypdfium2.PdfDocument(data)) as pdf:
             if pdf.get_formtype() != pypdfium2.raw.FORMTYPE_NONE:
-                pdf.init_forms()  # before a page is opened
+                pdf.init_forms()  # PDFium needs this before a page is opened.
             pages = [_read_page(pdf, number) for number in range(len(pdf))]
-            bookmarks = [*_bookmarks(pdf)]
+            bookmarks = [*_read_bookmarks(pdf)]
             unread = [*_unread_pages(pages), *_unread_parts(pdf)]
-            title = _title(pdf, pages[0].text if pages else "")
+            title = _read_title(pdf, pages[0].text if pages else "")
     except pypdfium2.PdfiumError as error:
         if getattr(error, "err_code", None) == _WRONG_PASSWORD:
             raise InputFileError("it is encrypted; save it without a password") from None
@@ -79,9 +79,9 @@ def read_pdf(data: bytes) -> tuple[DocumentText, str]:
     texts = [page.text for page in pages]
     if not any(text.strip() for text in texts):
         raise InputFileError("its pages have no text, as if scanned; run text recognition on it")
-    starts = [*_starts(texts)]
+    starts = [*_page_starts(texts)]
     text = BETWEEN.join(texts)
-    outline = tuple(_outline(bookmarks, text, starts))
+    outline = tuple(_make_outline(bookmarks, text, starts))
     found = DocumentText(
         text=text,
         page_starts=tuple(starts),
@@ -94,7 +94,7 @@ def read_pdf(data: bytes) -> tuple[DocumentText, str]:
 
 @dataclass(frozen=True, slots=True)
 class _Page:
-    """The text of a page with what lies over it, and what is ``unread`` of it."""
+    """The text of a page with its form values and remarks; ``unread`` has phrases on the rest."""
 
     text: str
     unread: tuple[str, ...]
@@ -102,13 +102,13 @@ class _Page:
 
 def _read_page(pdf: Any, number: int) -> _Page:
     with closing(pdf[number]) as page, closing(page.get_textpage()) as texts:
-        drawn = _order(page, texts)
+        drawn = _read_columns(page, texts)
         if drawn is None:
             drawn = _HYPHEN.sub(_join_word, texts.get_text_bounded())
         text = normalize(drawn).strip("\n")
         overlay = read_overlay(page)
         unread = _judge_pictures(page, texts, text)
-    # As a list, since no value continues the sentence of another one.
+    # The lines form a list, because no value continues the sentence of another one.
     listed = "\n".join(f"- {line}" for line in overlay.lines)
     parts = filter(None, (text, listed))
     seen = (unread, *(f"has {what}" for what in overlay.unread))
@@ -116,17 +116,18 @@ def _read_page(pdf: Any, number: int) -> _Page:
 
 
 def _join_word(match: re.Match[str]) -> str:
-    """Return the end of a line and the beginning of the next one without the hyphen in between.
+    """Return the first character of the next line, joined to the divided word.
 
-    The hyphen stays before anything but a small letter, as in ``Covid-19``: it is the word's own.
+    Before anything but a lower-case letter, the hyphen is a part of the word and stays, as in
+    ``Covid-19``.
     """
     return match[1] if match[1].islower() else f"-{match[1]}"
 
 
-def _order(page: Any, texts: Any) -> str | None:
+def _read_columns(page: Any, texts: Any) -> str | None:
     """Return the text of a page whose columns are drawn row by row, None for any other page.
 
-    To ask where a word stands takes longer than to read it. So most pages are only sampled.
+    Locating a word takes longer than reading it. So on most pages, only some lines are checked.
     """
     found = [*_LINE.finditer(texts.get_text_range())]
     lines = [[*_DRAWN_WORD.finditer(line[0])] for line in found]
@@ -144,7 +145,7 @@ def _order(page: Any, texts: Any) -> str | None:
 
 
 class _Boxes:
-    """Where the words of a page stand. It asks for two letters of each word, not for all."""
+    """Finds the boxes of a page's words by the first and the last letter of each word."""
 
     def __init__(self, texts: Any, bounds: tuple[float, float, float, float]) -> None:
         from pypdfium2 import raw
@@ -157,7 +158,10 @@ class _Boxes:
         self._first, self._last = raw.FS_RECTF(), raw.FS_RECTF()
 
     def words(self, matches: Iterable[re.Match[str]], start: int) -> Iterator[Word]:
-        """Yield words that stand within the page, from places after ``start`` in its text."""
+        """Yield the matched words that lie within the page.
+
+        The positions of ``matches`` count from ``start`` in the page's text.
+        """
         chars, first, last = self._chars, self._first, self._last
         left, bottom, right, top = self._bounds
         for match in matches:
@@ -178,9 +182,9 @@ class _Boxes:
 
 
 def _judge_pictures(page: Any, texts: Any, text: str) -> str:
-    """Return what to say of a page whose words may be in its pictures, empty if there is nothing.
+    """Return a phrase for a page with possible words in its pictures, empty for other pages.
 
-    Text over a scan, as text recognition writes it, stands in for the picture below.
+    A scan with text over it is no such picture, because text recognition has written its words.
     """
     from pypdfium2 import raw
 
@@ -214,7 +218,7 @@ def _judge_pictures(page: Any, texts: Any, text: str) -> str:
 
 
 def _bounds(one: Any) -> tuple[float, float, float, float]:
-    """Return the box of an object on its page, also of one within a form that is placed there."""
+    """Return the box of an object on its page, also if it is inside a form XObject."""
     left, bottom, right, top = one.get_bounds()
     form = one.container
     while form is not None:
@@ -231,7 +235,7 @@ def _count_letters(text: str) -> int:
 
 
 def _unread_pages(pages: Sequence[_Page]) -> Iterator[str]:
-    """Yield what is not read, each with the pages it is on: ``pages 2 to 4 are pictures``."""
+    """Yield a phrase for each kind of unread part with its pages: ``pages 2 to 4 are pictures``."""
     by_kind: dict[str, list[int]] = defaultdict(list)
     for number, page in enumerate(pages, start=1):
         for what in page.unread:
@@ -244,7 +248,7 @@ def _unread_pages(pages: Sequence[_Page]) -> Iterator[str]:
 
 
 def list_pages(numbers: Sequence[int]) -> str:
-    """Return page numbers, which ascend, with stretches of them shortened: ``2, 5 to 9``."""
+    """Return ascending page numbers as text, with ranges shortened: ``2, 5 to 9``."""
     stretches: list[list[int]] = []
     for number in numbers:
         if stretches and number == stretches[-1][-1] + 1:
@@ -261,7 +265,7 @@ def list_pages(numbers: Sequence[int]) -> str:
 
 
 def _unread_parts(pdf: Any) -> Iterator[str]:
-    """Yield what is not read and is on no page."""
+    """Yield phrases for the unread parts that belong to no page."""
     from pypdfium2 import raw
 
     if pdf.get_formtype() == raw.FORMTYPE_XFA_FULL:
@@ -274,23 +278,23 @@ def _unread_parts(pdf: Any) -> Iterator[str]:
         yield f"{count - MOST_FILES:,} more attached files"
 
 
-def _title(pdf: Any, page: str) -> str:
-    """Return the title in the properties of a PDF if its first page has it, else nothing.
+def _read_title(pdf: Any, page: str) -> str:
+    """Return the title in the properties of a PDF if its first page has it, otherwise "".
 
-    Programs also write names of files and templates there, which no page has.
+    Some programs write names of files or templates there, which no page shows.
     """
     title = " ".join(normalize(pdf.get_metadata_value("Title")).split())[:LONGEST_TITLE]
     return title if title.casefold() in " ".join(page.split()).casefold() else ""
 
 
-def _starts(pages: Iterable[str]) -> Iterator[int]:
+def _page_starts(pages: Iterable[str]) -> Iterator[int]:
     at = 0
     for page in pages:
         yield at
         at += len(page) + len(BETWEEN)
 
 
-def _bookmarks(pdf: Any) -> Iterator[tuple[int, str, int]]:
+def _read_bookmarks(pdf: Any) -> Iterator[tuple[int, str, int]]:
     """Yield the level, title, and page index of the bookmarks that lead to a page."""
     for bookmark, _ in zip(pdf.get_toc(), range(MOST_TITLES), strict=False):
         target = bookmark.get_dest()
@@ -300,25 +304,25 @@ def _bookmarks(pdf: Any) -> Iterator[tuple[int, str, int]]:
             yield bookmark.level + 1, title, index
 
 
-def _outline(
+def _make_outline(
     bookmarks: Iterable[tuple[int, str, int]], text: str, starts: list[int]
 ) -> Iterator[OutlineEntry]:
-    """Yield the bookmarks in the order of their places: where the title stands on its page.
+    """Yield the bookmarks with the positions of their titles on the page, in order of position.
 
-    A title that does not stand there begins with the page.
+    If the page does not show the title, the position is the beginning of the page.
     """
     entries: list[OutlineEntry] = []
     last = 0
     for level, title, index in bookmarks:
         begin = max(starts[index], last)
         end = starts[index + 1] if index + 1 < len(starts) else len(text)
-        last = _find(title, text, begin, end)
+        last = _find_words(title, text, begin, end)
         entries.append(OutlineEntry(last, level, title))
     yield from sorted(entries, key=lambda entry: entry.start)
 
 
-def _find(title: str, text: str, begin: int, end: int) -> int:
-    """Return where the words of a title stand in ``text[begin:end]``, else ``begin``."""
+def _find_words(title: str, text: str, begin: int, end: int) -> int:
+    """Return the position of a title's words in ``text[begin:end]``, or ``begin`` without them."""
     words = title.casefold().split()
     places = [(word[0].casefold(), word.start()) for word in _WORD.finditer(text, begin, end)]
     for first in range(len(places) - len(words) + 1):

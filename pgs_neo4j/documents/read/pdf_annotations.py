@@ -1,6 +1,6 @@
-"""Reads what lies over the pages of a PDF: values of form fields, and remarks.
+"""Reads the annotations of a PDF: values of form fields, and remarks.
 
-They are no part of a page's text. What has no words, such as handwriting, is named instead.
+They are not a part of a page's text. An annotation without words, such as handwriting, is reported.
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ from typing import Any
 from pgs_neo4j.documents.read.text import normalize
 
 MOST_ANNOTATIONS = 5000
-"""Of a page; what one has beyond them is named as unread."""
+"""Most annotations of a page that are read. More are reported as unread."""
 HIDDEN = 1 << 1
-"""The flag of an annotation that nobody sees."""
+"""The flag of an invisible annotation."""
 PLAIN_VALUES = frozenset(("", "1", "on", "yes", "true", "x"))
-"""Values of a ticked box that say no more than that it is ticked, in small letters."""
+"""Values of a ticked box that only mean that it is ticked, in lower case."""
 
 
 @dataclass(frozen=True, slots=True)
 class Overlay:
-    """What lies over a page: lines of text, and what is ``unread``, as in ``a stamp``."""
+    """The annotations of a page: lines of text, and ``unread`` phrases such as ``a stamp``."""
 
     lines: tuple[str, ...] = ()
     unread: tuple[str, ...] = ()
@@ -37,7 +37,7 @@ def read_overlay(page: Any) -> Overlay:
     unread: dict[str, None] = {}
     count = pdfium.FPDFPage_GetAnnotCount(page)
     for place in range(min(count, MOST_ANNOTATIONS)):
-        with _annotation(pdfium, page, place) as annotation:
+        with _open_annotation(pdfium, page, place) as annotation:
             if annotation is None or pdfium.FPDFAnnot_GetFlags(annotation) & HIDDEN:
                 continue
             if pdfium.FPDFAnnot_GetSubtype(annotation) == pdfium.FPDF_ANNOT_WIDGET:
@@ -52,7 +52,7 @@ def read_overlay(page: Any) -> Overlay:
 
 
 @contextmanager
-def _annotation(pdfium: Any, page: Any, place: int) -> Iterator[Any]:
+def _open_annotation(pdfium: Any, page: Any, place: int) -> Iterator[Any]:
     annotation = pdfium.FPDFPage_GetAnnot(page, place)
     try:
         yield annotation or None
@@ -62,9 +62,10 @@ def _annotation(pdfium: Any, page: Any, place: int) -> Iterator[Any]:
 
 
 def _read_remark(pdfium: Any, annotation: Any) -> tuple[str, str]:
-    """Return the line of a remark, and what it has that is not read."""
+    """Return the line of a remark, and a phrase for its unread part; each may be empty."""
     kind = pdfium.FPDFAnnot_GetSubtype(annotation)
-    if kind in (pdfium.FPDF_ANNOT_LINK, pdfium.FPDF_ANNOT_POPUP):  # a popup shows another's text
+    # A popup only shows the text of another annotation.
+    if kind in (pdfium.FPDF_ANNOT_LINK, pdfium.FPDF_ANNOT_POPUP):
         return "", ""
     wordless = {
         pdfium.FPDF_ANNOT_STAMP: "a stamp",
@@ -76,21 +77,24 @@ def _read_remark(pdfium: Any, annotation: Any) -> tuple[str, str]:
         pdfium.FPDF_ANNOT_RICHMEDIA: "a film",
         pdfium.FPDF_ANNOT_THREED: "a 3D model",
     }
-    said = _string(pdfium, annotation, b"Contents")
+    said = _read_string(pdfium, annotation, b"Contents")
     if not said:
         return "", wordless.get(kind, "")
-    author = _string(pdfium, annotation, b"T")
+    author = _read_string(pdfium, annotation, b"T")
     by = f" by {author}" if author else ""
-    # A file, a film, or a recording is more than its description.
+    # A file, a film, or a recording holds more than its description, so it stays unread.
     beyond = "" if kind in (pdfium.FPDF_ANNOT_STAMP, pdfium.FPDF_ANNOT_INK) else wordless.get(kind)
     return f"Remark{by}: {said}", beyond or ""
 
 
 def _read_field(pdfium: Any, form: Any, annotation: Any) -> tuple[str, str]:
-    """Return the line of a form field, empty if it is not filled in, and what is not read of it."""
-    if form is None:  # the document has fields, but no form that they belong to
-        name, value = (_string(pdfium, annotation, key) for key in (b"T", b"V"))
-        return (_line(name, value) if value else ""), ""
+    """Return the line of a form field, and a phrase for its unread part.
+
+    The line is empty if the field is not filled in.
+    """
+    if form is None:  # The document has fields, but no form to which they belong.
+        name, value = (_read_string(pdfium, annotation, key) for key in (b"T", b"V"))
+        return (_write_line(name, value) if value else ""), ""
     kind = pdfium.FPDFAnnot_GetFormFieldType(form, annotation)
     name = _read(pdfium.FPDFAnnot_GetFormFieldAlternateName, form, annotation)
     name = name or _read(pdfium.FPDFAnnot_GetFormFieldName, form, annotation)
@@ -103,26 +107,28 @@ def _read_field(pdfium: Any, form: Any, annotation: Any) -> tuple[str, str]:
     if kind == pdfium.FPDF_FORMFIELD_RADIOBUTTON:
         if not pdfium.FPDFAnnot_IsChecked(form, annotation):
             return "", ""
-        return _line(name, _read(pdfium.FPDFAnnot_GetFormFieldExportValue, form, annotation)), ""
-    value = _chosen(pdfium, form, annotation)
+        return _write_line(
+            name, _read(pdfium.FPDFAnnot_GetFormFieldExportValue, form, annotation)
+        ), ""
+    value = _read_selected(pdfium, form, annotation)
     value = value or _read(pdfium.FPDFAnnot_GetFormFieldValue, form, annotation)
     flags = pdfium.FPDFAnnot_GetFormFieldFlags(form, annotation)
     secret = kind == pdfium.FPDF_FORMFIELD_TEXTFIELD and flags & pdfium.FPDF_FORMFLAG_TEXT_PASSWORD
     if value and secret:
         return "", "a password"
-    return (_line(name, value) if value else ""), ""
+    return (_write_line(name, value) if value else ""), ""
 
 
 def _read_box(pdfium: Any, form: Any, annotation: Any, name: str) -> str:
-    """Return the line of a box to tick, as in a list of tasks."""
+    """Return the line of a check box, written as in a task list."""
     if not pdfium.FPDFAnnot_IsChecked(form, annotation):
         return f"[ ] {name}".strip()
     value = _read(pdfium.FPDFAnnot_GetFormFieldExportValue, form, annotation)
-    return f"[x] {name if value.lower() in PLAIN_VALUES else _line(name, value)}".strip()
+    return f"[x] {name if value.lower() in PLAIN_VALUES else _write_line(name, value)}".strip()
 
 
-def _chosen(pdfium: Any, form: Any, annotation: Any) -> str:
-    """Return the labels of the options that are chosen, empty for a field without options."""
+def _read_selected(pdfium: Any, form: Any, annotation: Any) -> str:
+    """Return the labels of the selected options, empty for a field without options."""
     count = max(0, pdfium.FPDFAnnot_GetOptionCount(form, annotation))
     labels = (
         _read(pdfium.FPDFAnnot_GetOptionLabel, form, annotation, place)
@@ -132,18 +138,18 @@ def _chosen(pdfium: Any, form: Any, annotation: Any) -> str:
     return ", ".join(labels)
 
 
-def _line(name: str, value: str) -> str:
+def _write_line(name: str, value: str) -> str:
     return f"{name}: {value}" if name else value
 
 
-def _string(pdfium: Any, annotation: Any, key: bytes) -> str:
+def _read_string(pdfium: Any, annotation: Any, key: bytes) -> str:
     return _read(pdfium.FPDFAnnot_GetStringValue, annotation, key)
 
 
 def _read(get: Callable[..., int], *given: object) -> str:
     """Return the string that a function of PDFium writes into a buffer, empty without one."""
     size = get(*given, None, 0)
-    if size <= 2:  # a final NUL, of two bytes
+    if size <= 2:  # The final NUL alone has two bytes.
         return ""
     buffer = (ctypes.c_ushort * ((size + 1) // 2))()
     get(*given, buffer, size)

@@ -1,6 +1,6 @@
-"""Turns bytes into the text of a document: decoded, normalized, and not empty.
+"""Turns bytes into the text of a document, which is decoded, normalized, and not empty.
 
-Bytes are decoded by their byte order mark, as UTF-8, or by a guess that must be clear and is
+Bytes are decoded by their byte order mark, as UTF-8, or by a guess. A guess must be clear, and is
 reported. Every reader normalizes its text here.
 """
 
@@ -23,21 +23,22 @@ from pgs_neo4j.model.documents import DocumentText
 _BREAK = re.compile(r"\r\n?|[\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
 _HALF = re.compile(r"[\ud800-\udfff]")
 GUESSED_BYTES = 500_000
-"""Bytes that a guess looks at: those from a little before the first that is not ASCII."""
+"""Bytes on which a guess is based. They start shortly before the first byte that is not ASCII."""
 USUAL = "cp1252"
-"""The encoding that is taken if others fit as well, as browsers do."""
+"""The encoding that wins if others also fit. Browsers do the same."""
 ENCODINGS = (
     *("cp1250", "cp1251", USUAL, "cp1253", "cp1254", "cp1255", "cp1256", "cp1257", "cp866"),
     *("koi8_r", "koi8_u", "cp874", "mac_roman", "gb18030", "big5", "cp932", "euc_jp", "cp949"),
 )
-"""Encodings that files on today's disks have."""
+"""Encodings that occur in present files."""
 WIDE = frozenset(("gb18030", "big5", "cp932", "euc_jp", "cp949"))
 MOST_CHAOS = 0.1
 LEAST_COHERENCE = 0.3
 CLEAR = 0.04
-"""How much less chaos the best guess must show than another text that is possible."""
+"""Least lead in chaos and coherence of the best guess over another possible text."""
 MIXED = {True: 0.5, False: 0.002}
-"""Share of UTF-8 among all that is not ASCII from which encodings are mixed; for wide ones more."""
+"""Least share of UTF-8 outside of ASCII to refuse a file with mixed encodings. The first value is
+for wide or unknown encodings, whose bytes may look like UTF-8."""
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
     (codecs.BOM_UTF32_LE, "utf-32"),
@@ -52,17 +53,20 @@ _WIDE_LETTER = re.compile(r"[^\x00-\x7f\udc80-\udcff]")
 
 
 class EmptyDocumentError(InputFileError):
-    """A source was read to its end, and has nothing to read: it has no document."""
+    """A source was read completely, but has no text, so it has no document."""
 
 
 def read_text(data: bytes, charset: str = "") -> tuple[DocumentText, str]:
-    """Return the text of a file, and what was guessed. Raises InputFileError for other content."""
+    """Return the text of a file, and a note if its encoding was guessed.
+
+    Raises InputFileError for other content than text.
+    """
     decoded = decode(data, charset)
     return DocumentText(text=normalize_text(decoded.text)), decoded.note
 
 
 def normalize_text(text: str) -> str:
-    """Return a normalized text. Raises EmptyDocumentError if nothing is in it."""
+    """Return a normalized text. Raises EmptyDocumentError if it is blank."""
     plain = normalize(text)
     if not plain.strip():
         raise EmptyDocumentError("it has no text")
@@ -70,7 +74,7 @@ def normalize_text(text: str) -> str:
 
 
 def check_text(text: str, unread: Sequence[str]) -> None:
-    """Raise InputFileError if all that a file has is something that is not read."""
+    """Raise InputFileError if a file has unread parts but no text."""
     if unread and not text.strip():
         raise InputFileError(f"it has no text, and what it has is not read: {'; '.join(unread)}")
 
@@ -78,22 +82,22 @@ def check_text(text: str, unread: Sequence[str]) -> None:
 def normalize(text: str) -> str:
     """Return a text in its composed form (NFC), with ``\\n`` for every line break.
 
-    Halves of surrogate pairs become U+FFFD, NUL is left out, and so are marks on one letter beyond
-    MOST_MARKS.
+    Halves of surrogate pairs become U+FFFD. NUL is left out, and so are combining marks beyond
+    MOST_MARKS on one letter.
     """
     plain = _BREAK.sub("\n", text).replace("\0", "")
     if plain.isascii():
         return plain
     if not unicodedata.is_normalized("NFC", plain):
-        plain = unicodedata.normalize("NFC", _marks().sub(r"\1", plain))
+        plain = unicodedata.normalize("NFC", _compile_marks().sub(r"\1", plain))
     return _HALF.sub("\ufffd", plain)
 
 
 @cache
-def _marks() -> re.Pattern[str]:
+def _compile_marks() -> re.Pattern[str]:
     """Return a pattern for more combining marks on a letter than any script writes.
 
-    ``unicodedata`` puts marks into their order in time with the square of their number.
+    They are limited because ``unicodedata`` sorts them in quadratic time.
     """
     every = map(chr, range(sys.maxunicode + 1))
     marks = "".join(char for char in every if unicodedata.combining(char))
@@ -102,7 +106,7 @@ def _marks() -> re.Pattern[str]:
 
 @dataclass(frozen=True, slots=True)
 class Decoded:
-    """A text with its encoding; ``guessed``: nothing in the bytes says so."""
+    """A text with its encoding; ``guessed`` means that the bytes do not determine it."""
 
     text: str
     encoding: str
@@ -110,22 +114,22 @@ class Decoded:
 
     @property
     def note(self) -> str:
-        """What to tell of a guess, empty without one."""
+        """A note that reports a guess, empty without one."""
         return f"it is not UTF-8; it was read as {self.encoding}" if self.guessed else ""
 
 
 def decode(data: bytes, declared: str = "") -> Decoded:
-    """Decode bytes. Raises InputFileError if their encoding cannot be determined.
+    """Return decoded bytes. Raises InputFileError if their encoding cannot be determined.
 
-    ``declared`` is the encoding that a server names; it counts if the bytes are not UTF-8.
+    ``declared`` is the encoding that a server names. It counts if the bytes are not UTF-8.
     """
     if marked := marked_encoding(data):
-        return Decoded(_decoded(data, marked), marked)
+        return Decoded(_decode_strictly(data, marked), marked)
     for named in ("utf-8", *encodings_named(declared)):
         with suppress(UnicodeError, LookupError):
             return Decoded(data.decode(named), named)
     encoding = guess(data)
-    return Decoded(_decoded(data, encoding), encoding, guessed=True)
+    return Decoded(_decode_strictly(data, encoding), encoding, guessed=True)
 
 
 def encoding_of(data: bytes) -> tuple[str, bool]:
@@ -140,16 +144,20 @@ def encoding_of(data: bytes) -> tuple[str, bool]:
 
 
 def cut_at_letter(data: bytes) -> bytes:
-    """Return the beginning of a text that was cut at any byte, without a part of a letter.
+    """Return bytes that were cut at any place, without an incomplete letter at their end.
 
-    In UTF-8 and all of ENCODINGS, no letter of several bytes has one below the digits.
+    They are cut after the last byte below the digits. In UTF-8 and all of ENCODINGS, no letter of
+    several bytes contains such a byte.
     """
     end = max(data.rfind(one) for one in range(_FIRST_DIGIT)) + 1
     return data[:end] or data[:-4] + _LAST_LETTER.sub(b"", data[-4:])
 
 
 def marked_encoding(data: bytes) -> str | None:
-    """Return what a byte order mark names. Raises InputFileError for bytes that no text has."""
+    """Return the encoding of a byte order mark, None without one.
+
+    Raises InputFileError if the bytes have no mark but contain NUL, which no text has.
+    """
     marked = next((name for mark, name in _MARKS if data.startswith(mark)), None)
     if marked is None and b"\0" in data:
         raise InputFileError("it is not text: it contains bytes that no text has")
@@ -157,13 +165,14 @@ def marked_encoding(data: bytes) -> str | None:
 
 
 def encodings_named(name: str) -> tuple[str, ...]:
-    """Return the encodings that a page or server means by a name, none if it says nothing."""
+    """Return the encodings to try for the name in a page or from a server, empty without any."""
     try:
         encoding = codecs.lookup(name).name if name else ""
     except (LookupError, ValueError):
         return ()
     if encoding.startswith(("utf-16", "utf-32", "utf-8")) or not encoding:
-        return ()  # said in ASCII letters, so it is not true, or it is tried anyway
+        # UTF-8 is tried anyway. A name in ASCII letters contradicts UTF-16 and UTF-32.
+        return ()
     return ("cp1252", "iso8859-1") if encoding in ("iso8859-1", "ascii") else (encoding,)
 
 
@@ -195,7 +204,7 @@ def guess(data: bytes) -> str:
 
 
 def _find_clear(matches: list[Any]) -> str | None:
-    """Return the encoding of the best match, None if another text is as likely."""
+    """Return the encoding of the best match, None if another text is about as likely."""
     best = min(matches, key=lambda one: (one.chaos, -one.coherence), default=None)
     if best is None or best.chaos > MOST_CHAOS:
         return None
@@ -226,7 +235,7 @@ def _first_foreign(data: bytes) -> int:
     return 0
 
 
-def _decoded(data: bytes, encoding: str) -> str:
+def _decode_strictly(data: bytes, encoding: str) -> str:
     try:
         return data.decode(encoding)
     except UnicodeDecodeError as error:

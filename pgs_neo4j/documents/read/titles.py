@@ -1,4 +1,4 @@
-"""Finds the title that a document gives itself, by the form of its file. Pure."""
+"""Finds the title in a document's text, by the format of its file. Pure."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from collections.abc import Mapping
 from pgs_neo4j.text.sentences import split_sentences
 
 LONGEST_TITLE = 200
-"""Characters of a title by which a document is called."""
+"""Most characters of a title."""
 LONGEST_RAW = 1_000
-"""Characters of it with its marks, the first ones."""
+"""First characters of a line with its marks that are used for the title."""
 SEARCHED = 20_000
-"""Characters of a text in which its title is looked for, so that no file is read whole for it."""
+"""First characters of a text that are searched for its title, so that no whole file is searched."""
 HEADED = frozenset((".md", ".markdown", ".mdx", ".html", ".htm", ".xhtml", ".docx"))
-"""Endings of files whose text has headings as in Markdown once it is read."""
+"""Endings of files whose text is read with headings as in Markdown."""
 
 _FRONT = re.compile(r"---\n(.*?)^(?:---|\.\.\.)$", re.DOTALL | re.MULTILINE)
 _FRONT_TITLE = re.compile(
@@ -26,7 +26,7 @@ _LINES: Mapping[str, re.Pattern[str]] = {
     ),
     **dict.fromkeys(
         (".rst", ".rest"),
-        # Comments and labels may come before; a line of marks may stand above the title as well.
+        # Comments and labels may come before the title, and a line of marks may stand above it.
         re.compile(
             r"\A(?:(?:\.\.[^\n]*|[ \t][^\n]*|)\n)*(?:([!-/:-@[-`{-~])\1*\n)?[ \t]*(\S[^\n]*)\n"
             r"([!-/:-@[-`{-~])\3+[ \t]*(?:\n|\Z)"
@@ -42,33 +42,33 @@ _MARKS = re.compile(r"[*`]+|(?<!\w)_+|_+(?!\w)")
 
 
 def find_title(text: str, ending: str) -> str:
-    """Return the title in a document's normalized text; empty if it gives itself none.
+    """Return the title in a document's normalized text, empty without one.
 
-    That is a heading of the first level, or what the form of the file has instead. Plain text and
-    logs have none, so that they are called by their files.
+    It is a heading of the first level, or its equivalent in the file's format. Plain text and logs
+    have no title, so they are called by the names of their files.
     """
     begin = text[:SEARCHED]
     if ending in HEADED:
         front = _FRONT.match(begin)
         if front and (named := _FRONT_TITLE.search(front[1])):
-            return _in_one_line(named[2])
-        return _first_heading(begin[front.end() :] if front else begin)
+            return _clean_title(named[2])
+        return _find_heading(begin[front.end() :] if front else begin)
     pattern = _LINES.get(ending)
     found = pattern.search(begin) if pattern else None
-    return _in_one_line(found[_GROUPS.get(ending, 1)]) if found else ""
+    return _clean_title(found[_GROUPS.get(ending, 1)]) if found else ""
 
 
-def _first_heading(text: str) -> str:
+def _find_heading(text: str) -> str:
     for one in split_sentences(text):
         if one.kind == "heading" and one.level == 1:
             line = text[one.start : one.end].strip().partition("\n")[0]
-            if title := _in_one_line(line):
+            if title := _clean_title(line):
                 return title
     return ""
 
 
-def _in_one_line(title: str) -> str:
-    # Expressions that look for blanks before an end take time with the square of a line's length.
+def _clean_title(title: str) -> str:
+    # The line is cut because the time of these patterns grows with the square of its length.
     begin = title[:LONGEST_RAW]
     plain = _MARKS.sub("", _LINK.sub(r"\1", _EDGES.sub("", begin)))
     return " ".join(plain.split())[:LONGEST_TITLE].rstrip()

@@ -1,4 +1,4 @@
-"""Parses documents in a process that is limited, and replaced after a fault."""
+"""Parses documents in a second process with limited resources, which is replaced after a fault."""
 
 from __future__ import annotations
 
@@ -28,24 +28,24 @@ from pgs_neo4j.model.documents import (
 CHILD = "pgs_neo4j.documents.read.child"
 RECORDS = "records"
 MEMORY_MB = MOST_MB
-"""The most memory that the process may take for a document, above what it has at first."""
+"""Most memory that the process may use for a document, in addition to its memory at the start."""
 SECONDS = 60
-"""The most CPU time of one document that is read as a whole."""
+"""Most CPU time for one document, unless it is read in records."""
 PATIENCE = 4
-"""How many times its CPU time a document may take on a machine that is busy with others."""
+"""Most elapsed time per CPU time of a document, because the machine may be busy."""
 PASSED = ("PATH", "PYTHONPATH", "LD_LIBRARY_PATH", "LANG")
-"""Variables that the process gets; a parser needs no key."""
+"""Environment variables that the process gets. A parser must not see any keys."""
 PIECE = 2**20
 ENDING_S = 2
-"""Seconds in which a process ends that has closed its pipes."""
+"""Seconds to wait for the exit of a process that has closed its pipes."""
 LENGTH_BYTES = 8
 REFUSED = 2
-"""Parts of a record that is refused: its id, and the reason."""
+"""Number of fields in a refused record: its id, and the reason."""
 
 
 @dataclass(slots=True)
 class ParseWorker:
-    """Parses one document after another in one process, which starts with the first."""
+    """Parses documents one after another in one process, which starts with the first document."""
 
     memory_mb: int = MEMORY_MB
     seconds: int = SECONDS
@@ -56,21 +56,21 @@ class ParseWorker:
     async def parse(
         self, kind: str, data: bytes, most_bytes: int, *given: str
     ) -> tuple[DocumentText, str]:
-        """Return the text of a document, and what was guessed.
+        """Return the text of a document, and a note if its encoding was guessed.
 
-        ``kind`` names the parser, and ``given`` are its other arguments. A document that its parser
-        cannot read, or not within the limits, raises InputFileError.
+        ``kind`` names the parser, and ``given`` has its other arguments. Raises InputFileError if
+        the parser cannot read the document within the limits.
         """
-        head, seconds = self._head(kind, len(data), most_bytes, given, self.seconds)
+        head, seconds = self._make_head(kind, len(data), most_bytes, given, self.seconds)
         async with self._turn, self._exchange(seconds):
             async with asyncio.timeout(PATIENCE * seconds):
-                process = await self._running()
+                process = await self._ensure_process()
                 await _send(process, head, data)
                 reply = await _receive(process, most_bytes)
             if reply.get("spent"):
                 await self.close()
         _raise_fault(reply)
-        return _text_of(reply), reply["note"]
+        return _make_text(reply), reply["note"]
 
     async def parse_records(
         self,
@@ -81,26 +81,26 @@ class ParseWorker:
         most_bytes: int,
         media_type: str = "",
     ) -> AsyncGenerator[LoadedDocument | RefusedDocument]:
-        """Yield the document of each record of a file, or why it has none; it is read once.
+        """Yield the document of each record in a file, or the reason why it has none.
 
-        ``most_bytes`` bounds a record. Raises InputFileError where the file cannot be read on, or
-        not within the limits; what was read before has been yielded.
+        ``most_bytes`` limits a record. The file is read once. Raises InputFileError when the rest
+        of the file cannot be read within the limits; all records before it have been yielded.
         """
         size = await asyncio.to_thread(_size_of, file)
         given = (id_, ending, asdict(columns))
-        head, seconds = self._head(RECORDS, size, most_bytes, given, None)
+        head, seconds = self._make_head(RECORDS, size, most_bytes, given, None)
         reply: dict[str, Any] = {}
         async with self._turn, self._exchange(seconds):
-            process = await self._running()
+            process = await self._ensure_process()
             sending = asyncio.create_task(_send_file(process, head, file, size))
             try:
                 while not ("last" in reply or "error" in reply):
                     async with asyncio.timeout(PATIENCE * seconds):
                         reply = await _receive(process, most_bytes)
                     for record in reply.get("records", ()):
-                        yield _record_of(record, media_type)
+                        yield _make_record(record, media_type)
                 if not reply["spent"]:
-                    await sending  # all of it was read, so this is about to end
+                    await sending  # The process has read everything, so this ends at once.
             except (asyncio.IncompleteReadError, OSError):
                 if sending.done() and (fault := sending.exception()) is not None:
                     raise fault from None
@@ -109,15 +109,17 @@ class ParseWorker:
                 sending.cancel()
                 await asyncio.wait([sending])
                 if not sending.cancelled():
-                    sending.exception()  # it was told, or the reply says more
+                    # Retrieve the exception, so that asyncio does not log it. It was raised
+                    # already, or the reply says more.
+                    sending.exception()
             if reply["spent"]:
                 await self.close()
         _raise_fault(reply)
 
-    def _head(
+    def _make_head(
         self, kind: str, size: int, most_bytes: int, given: Sequence[Any], most_seconds: int | None
     ) -> tuple[bytes, int]:
-        """Return the head of a request, and the CPU time that it may take."""
+        """Return the head of a request, and the limit of its CPU time."""
         seconds = cpu_seconds(kind, size)
         if most_seconds is not None:
             seconds = min(most_seconds, seconds)
@@ -133,7 +135,7 @@ class ParseWorker:
 
     @asynccontextmanager
     async def _exchange(self, seconds: int) -> AsyncIterator[None]:
-        """Tell what goes wrong with a request in one sentence; whatever does ends the process."""
+        """Turn each fault of a request into an InputFileError; every fault ends the process."""
         whole = False
         try:
             yield
@@ -143,7 +145,7 @@ class ParseWorker:
                 f"reading it took more than {PATIENCE * seconds} seconds"
             ) from None
         except (asyncio.IncompleteReadError, OSError):
-            raise InputFileError(await self._why_ended(seconds)) from None
+            raise InputFileError(await self._explain_end(seconds)) from None
         finally:
             if not whole:
                 await self.close()
@@ -156,7 +158,7 @@ class ParseWorker:
                 process.kill()
             await process.wait()
 
-    async def _running(self) -> Process:
+    async def _ensure_process(self) -> Process:
         if self._process is None or self._process.returncode is not None:
             self._process = await asyncio.create_subprocess_exec(
                 sys.executable,
@@ -164,14 +166,14 @@ class ParseWorker:
                 stdin=PIPE,
                 stdout=PIPE,
                 stderr=DEVNULL,
-                # Ctrl-C is for the program that reads. Were it to end the parser as well, the
-                # document would be told as one that crashed it.
+                # Ctrl-C must reach only the main program. If it also ended the parser, the
+                # document would be reported as one that crashed it.
                 start_new_session=True,
                 env={name: os.environ[name] for name in PASSED if name in os.environ},
             )
         return self._process
 
-    async def _why_ended(self, seconds: int) -> str:
+    async def _explain_end(self, seconds: int) -> str:
         process = self._process
         if process is None:
             return "its parser could not be started"
@@ -182,14 +184,14 @@ class ParseWorker:
             return "its parser replied with something else than a text"
         if code == -signal.SIGXCPU:
             return f"reading it took more than {seconds} seconds of CPU time"
-        if code == -signal.SIGABRT:  # as libraries in C end where memory ends
+        if code == -signal.SIGABRT:  # C libraries abort when memory is exhausted.
             return "its parser gave up, as it does for want of memory; split it, or save it again"
         how = f"signal {-code}" if code < 0 else f"exit code {code}"
         return f"its parser crashed ({how}); save it again, or in another format"
 
 
 def _raise_fault(reply: dict[str, Any]) -> None:
-    """Raise what a reply says is wrong, if anything."""
+    """Raise the error in a reply, if it has one."""
     if "error" in reply:
         kind = EmptyDocumentError if reply.get("empty") else InputFileError
         raise kind(reply["error"])
@@ -207,7 +209,7 @@ async def _send(process: Process, head: bytes, data: bytes) -> None:
 
 
 async def _send_file(process: Process, head: bytes, file: BinaryIO, size: int) -> None:
-    """Send a request with the content of a file. One that is cut off ends the process."""
+    """Send a request with the content of a file; an incomplete request ends the process."""
     try:
         await _send(process, head, b"")
         while size:
@@ -217,7 +219,7 @@ async def _send_file(process: Process, head: bytes, file: BinaryIO, size: int) -
             size -= len(piece)
             await _send(process, b"", piece)
     except (BrokenPipeError, ConnectionResetError):
-        return  # the process has ended, and what it replied tells why
+        return  # The process has ended, and its reply says why.
     except BaseException:
         if process.returncode is None:
             process.kill()
@@ -240,7 +242,7 @@ def _size_of(file: BinaryIO) -> int:
     return size
 
 
-def _record_of(record: list[Any], media_type: str) -> LoadedDocument | RefusedDocument:
+def _make_record(record: list[Any], media_type: str) -> LoadedDocument | RefusedDocument:
     if len(record) == REFUSED:
         return RefusedDocument(id=record[0], reason=record[1])
     id_, text, given, labels, size, name, note = record
@@ -251,7 +253,7 @@ def _record_of(record: list[Any], media_type: str) -> LoadedDocument | RefusedDo
     )
 
 
-def _text_of(reply: dict[str, Any]) -> DocumentText:
+def _make_text(reply: dict[str, Any]) -> DocumentText:
     return DocumentText(
         text=reply["text"],
         page_starts=tuple(reply["pages"]),

@@ -1,4 +1,4 @@
-"""Which URLs and network addresses may be fetched, and how a URL is called."""
+"""Decides which URLs and network addresses may be fetched, and which id a URL gets."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ SCHEMES = ("http://", "https://")
 PORTS = {"http": 80, "https": 443}
 MASK = "***"
 
-_NAT64 = IPv6Network("64:ff9b::/96")  # holds an IPv4 address in its last 32 bits
-# The registries of IANA for special purposes, RFC 6890 and later. Python knows those of its own
-# release only, and calls some of them global. What a registry may open later is not in use.
+_NAT64 = IPv6Network("64:ff9b::/96")  # Its last 32 bits hold an IPv4 address.
+# These networks are in IANA's registries of special purposes (RFC 6890 and later). Python's list
+# depends on its release, and calls some of them global.
 _SPECIAL_V4 = tuple(
     map(
         IPv4Network,
@@ -28,8 +28,8 @@ _SPECIAL_V4 = tuple(
         ),
     )
 )
-# Only this part of IPv6 is global unicast: fc00::/7, fe80::/10, fec0::/10, ff00::/8, 5f00::/16,
-# 100::/64, and all else that has a purpose of its own lie outside of it.
+# Only this part of IPv6 is global unicast. All other special networks lie outside of it: fc00::/7,
+# fe80::/10, fec0::/10, ff00::/8, 5f00::/16, 100::/64, and so on.
 _UNICAST = IPv6Network("2000::/3")
 _SPECIAL_V6 = tuple(
     map(
@@ -44,21 +44,21 @@ _SECRET = re.compile(
 
 
 def is_url(path: str) -> bool:
-    """Whether a path to ingest is a URL."""
+    """Return whether a path to ingest is a URL."""
     return path.lower().startswith(SCHEMES)
 
 
 def url_id(url: str) -> str:
-    """Return the id of a URL: without fragment, and with secrets of its query masked.
+    """Return the id of a URL, without its fragment, and with the secrets in its query masked.
 
-    Raises InputFileError if it cannot be fetched.
+    Raises InputFileError if the URL must not be fetched.
     """
     scheme, place, path, query, _ = urlsplit(check_url(url))
     return urlunsplit((scheme, place.lower(), path, _SECRET.sub(rf"\1{MASK}", query), ""))
 
 
 def check_url(url: str) -> str:
-    """Return a URL. Raises InputFileError, which never quotes it, if it must not be fetched."""
+    """Return a URL that may be fetched. Raises InputFileError for others, without quoting them."""
     try:
         parts = urlsplit(url)
         fetchable = parts.scheme in PORTS and parts.hostname and parts.port != 0
@@ -72,9 +72,10 @@ def check_url(url: str) -> str:
 
 
 async def resolve(host: str, port: int, *, private: bool) -> str:
-    """Return an address of a host, which is the one to connect to.
+    """Return the address of a host to connect to.
 
-    Unless ``private`` ones are allowed, all of its addresses must be public. Raises InputFileError.
+    Unless ``private`` addresses are allowed, all addresses of the host must be public. Raises
+    InputFileError.
     """
     loop = asyncio.get_running_loop()
     try:
@@ -92,11 +93,11 @@ async def resolve(host: str, port: int, *, private: bool) -> str:
 
 
 def is_public(address: str) -> bool:
-    """Whether an address belongs to the public network, also the one that it stands for."""
+    """Return whether an address is public; an IPv6 address for an IPv4 one counts as that."""
     try:
         ip = ip_address(address)
     except ValueError:
-        return False  # with a zone, so link-local
+        return False  # Only an address with a zone cannot be parsed, and it is link-local.
     if isinstance(ip, IPv6Address):
         inner = ip.ipv4_mapped or ip.sixtofour
         if ip in _NAT64:

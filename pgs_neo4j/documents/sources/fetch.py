@@ -1,4 +1,4 @@
-"""Fetches what is at a URL: bounded in size, time, and redirects, from checked addresses."""
+"""Fetches URLs from checked addresses, with limits on size, time, and redirects."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 MOST_REDIRECTS = 5
 SECONDS = 60.0
-"""Time of one document, redirects included."""
+"""Most time for one document, including redirects."""
 WAIT_S = 15.0
 WORD = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
 ENDINGS: Mapping[str, str] = {
@@ -40,12 +40,12 @@ ENDINGS: Mapping[str, str] = {
 }
 """Endings of files by their media types."""
 VAGUE = ("", "text/plain", "application/octet-stream", "binary/octet-stream")
-"""Media types that say less than the ending of the URL."""
+"""Media types that are less specific than the ending of the URL."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fetched:
-    """What is at a URL: its bytes, the ending of such a file, and its encoding if known."""
+    """The content of a URL: its bytes, the ending for its type, and its encoding if known."""
 
     data: bytes
     ending: str
@@ -53,16 +53,16 @@ class Fetched:
 
 
 async def fetch(url: str, most_bytes: int, known: Collection[str], *, private: bool) -> Fetched:
-    """Return what is at a URL; ``known`` are the endings that can be read.
+    """Return the content of a URL; ``known`` has the endings that can be read.
 
-    Private addresses are refused unless ``private`` ones are allowed. Raises InputFileError.
+    Private addresses are refused unless ``private`` is true. Raises InputFileError.
     """
     import httpx2
 
     try:
         async with asyncio.timeout(SECONDS):
             for _ in range(MOST_REDIRECTS + 1):
-                found = await _get(check_url(url), most_bytes, known, private=private)
+                found = await _request_once(check_url(url), most_bytes, known, private=private)
                 if isinstance(found, Fetched):
                     return found
                 url = urljoin(url, found)
@@ -76,18 +76,19 @@ async def fetch(url: str, most_bytes: int, known: Collection[str], *, private: b
 
 
 def open_client() -> httpx2.AsyncClient:
-    """Return a client that asks no proxy and follows nothing by itself."""
+    """Return a client that uses no proxy and does not follow redirects."""
     import httpx2
 
     return httpx2.AsyncClient(trust_env=False, follow_redirects=False, timeout=WAIT_S)
 
 
-async def _get(
+async def _request_once(
     url: str, most_bytes: int, known: Collection[str], *, private: bool
 ) -> Fetched | str:
-    """Return what is at a URL, or where it redirects to.
+    """Return the content of a URL, or the target of its redirect.
 
-    The connection is made to the address that was checked; the host is told in the request.
+    The client connects to the checked address, and the request names the host. So a second lookup
+    of the host cannot lead to another address.
     """
     import httpx2
 
@@ -112,11 +113,11 @@ async def _get(
             return str(reply.headers["location"])
         if reply.status_code != 200:
             raise InputFileError(f"its host replied with the status {reply.status_code}")
-        ending, charset = _kind(reply.headers.get("content-type", ""), url, known)
-        return Fetched(await _body(reply, most_bytes), ending, charset)
+        ending, charset = _find_kind(reply.headers.get("content-type", ""), url, known)
+        return Fetched(await _read_body(reply, most_bytes), ending, charset)
 
 
-async def _body(reply: httpx2.Response, most_bytes: int) -> bytes:
+async def _read_body(reply: httpx2.Response, most_bytes: int) -> bytes:
     if reply.headers.get("content-encoding", "identity").lower() not in ("", "identity"):
         raise InputFileError("its host compresses it, though that was not requested")
     length = reply.headers.get("content-length", "")
@@ -128,8 +129,8 @@ async def _body(reply: httpx2.Response, most_bytes: int) -> bytes:
     return bytes(data)
 
 
-def _kind(content_type: str, url: str, known: Collection[str]) -> tuple[str, str]:
-    """Return the ending and encoding of what a media type means. Raises InputFileError."""
+def _find_kind(content_type: str, url: str, known: Collection[str]) -> tuple[str, str]:
+    """Return the ending and encoding for a media type. Raises InputFileError if it is unknown."""
     media, _, rest = content_type.partition(";")
     media = media.strip().lower()
     named = PurePosixPath(urlsplit(url).path).suffix.lower()

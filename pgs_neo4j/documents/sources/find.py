@@ -1,8 +1,8 @@
 """Finds the sources to ingest, each with an id that stays the same in every ingestion.
 
-Folders that are read in full also show which documents have lost their files. A document remembers
-its folder by hashes of the path, since a graph need not reveal what its user's folders are called.
-Equal paths of two machines are the same folder.
+A folder that is read completely also shows which documents have lost their files. A document stores
+only hashes of its folder's path, so that the graph does not reveal the names of folders. Equal
+paths on two machines count as the same folder.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _WILD = re.compile(r"[*?\[]")
 
 
 class FoundSources(Sequence[DocumentSource]):
-    """Sources by place. Of a file in a folder, only the id and the folder are in memory."""
+    """A sequence of sources; for a file in a folder, it stores only the id and the folder."""
 
     __slots__ = ("_ids", "_places")
 
@@ -50,9 +50,9 @@ class FoundSources(Sequence[DocumentSource]):
 
 @dataclass(frozen=True, slots=True)
 class ReadFolder:
-    """A folder that is read in full: all files that the loader ``takes``, except hidden ones.
+    """A folder whose files are all read if the loader ``takes`` them and they are not hidden.
 
-    With a ``pattern``, only files that match it are read.
+    With a ``pattern``, only matching files are read.
     """
 
     folder: Path
@@ -61,7 +61,11 @@ class ReadFolder:
     pattern: tuple[str, ...] = ()
 
     def has_lost(self, source: str, roots: Iterable[str]) -> bool:
-        """Whether a source of a folder with such hashes would have been found if it were there."""
+        """Return whether a source that was not found is gone from this folder.
+
+        ``roots`` are hashes of the source's folder. If the folder was not searched for such a
+        source, its path is checked.
+        """
         parts = source.split("/")
         if self.roots.isdisjoint(roots) or (self.pattern and not matches(parts, self.pattern)):
             return False
@@ -71,10 +75,10 @@ class ReadFolder:
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """Sources in the order of their ids, and how many files no reader takes, by ending.
+    """The sources to ingest in the order of their ids.
 
-    ``closed`` has folders that cannot be read, with reasons; their names end with a slash.
-    ``folders`` are those that are read in full.
+    ``skipped`` counts files without a reader, by ending. ``closed`` maps unreadable folders, whose
+    names end with a slash, to reasons. ``folders`` are read completely.
     """
 
     listed: Sequence[DocumentSource]
@@ -83,7 +87,7 @@ class Sources:
     folders: Sequence[ReadFolder] = ()
 
     def have_lost(self, source: str, roots: Sequence[str]) -> bool:
-        """Whether a document's file, which is not among these, is gone from a folder read in full.
+        """Return whether a document's unlisted file is gone from a folder that is read completely.
 
         ``roots`` are hashes of its folder.
         """
@@ -93,24 +97,24 @@ class Sources:
 def find_sources(
     paths: Sequence[str | Path | DocumentSource], takes: Callable[[str], bool]
 ) -> Sources:
-    """Return the sources that folders, files, patterns, and URLs name.
+    """Return the sources in folders, files, patterns, and URLs.
 
     The id of a file is its path below its folder, or below the part of a pattern without wildcards.
-    Hidden files and folders are left out; links to folders are not followed. Raises UsageError for
-    a path that is not there or cannot be read, and for two sources of one id.
+    Hidden files and folders are left out, and links to folders are not followed. Raises UsageError
+    if a path does not exist or cannot be read, and if two sources have the same id.
     """
     found: dict[str, DocumentSource | Path] = {}
     skipped: Counter[str] = Counter()
     closed: dict[str, str] = {}
     for path in paths:
-        for source, chosen in _named(path, closed):
+        for source, chosen in _find_named(path, closed):
             former = _source_at(source.id, found[source.id]) if source.id in found else None
             if not chosen and source.path and not takes(source.path.name):
                 skipped[source.path.suffix.lower() or "without ending"] += 1
             elif former and not _is_same(former, source):
                 raise UsageError(
-                    f"{_place(former)} and {_place(source)} would both be {source.id}; ingest a "
-                    "folder that contains both"
+                    f"{_describe_place(former)} and {_describe_place(source)} would both be "
+                    f"{source.id}; ingest a folder that contains both"
                 )
             else:
                 found[source.id] = source if chosen or source.root is None else source.root
@@ -123,10 +127,13 @@ def find_sources(
     )
 
 
-def _named(
+def _find_named(
     path: str | Path | DocumentSource, closed: dict[str, str]
 ) -> Iterator[tuple[DocumentSource, bool]]:
-    """Yield the sources of a path, and whether it names them directly; note closed folders."""
+    """Yield the sources of a path, each with whether the path names it directly.
+
+    Unreadable folders are added to ``closed``.
+    """
     if isinstance(path, DocumentSource):
         yield path, True
     elif isinstance(path, str) and is_url(path):
@@ -135,26 +142,26 @@ def _named(
         except InputFileError as error:
             raise UsageError(f"a URL to ingest cannot be used: {error}") from None
     elif _is_folder(path):
-        yield from ((source, False) for source in _walk(Path(path), closed))
+        yield from ((source, False) for source in _walk_folder(Path(path), closed))
     elif Path(path).exists() or Path(path).is_symlink():
         file = Path(path)
         yield DocumentSource(id=file.name, path=file, root=file.parent), True
     elif _WILD.search(str(path)):
-        yield from ((source, False) for source in _matching(str(path), closed))
+        yield from ((source, False) for source in _find_matching(str(path), closed))
     else:
         raise UsageError(f"there is no {path}; name a file, folder, pattern, or URL to ingest")
 
 
-def _matching(pattern: str, closed: dict[str, str]) -> Iterator[DocumentSource]:
+def _find_matching(pattern: str, closed: dict[str, str]) -> Iterator[DocumentSource]:
     """Yield the files that match a pattern, in which ``**`` stands for any folders."""
-    folder, rest = _divided(pattern)
-    sources = [one for one in _walk(folder, closed) if matches(one.id.split("/"), rest)]
+    folder, rest = _divide_pattern(pattern)
+    sources = [one for one in _walk_folder(folder, closed) if matches(one.id.split("/"), rest)]
     if not sources:
         raise UsageError(f"no file matches {pattern}")
     yield from sources
 
 
-def _divided(pattern: str) -> tuple[Path, tuple[str, ...]]:
+def _divide_pattern(pattern: str) -> tuple[Path, tuple[str, ...]]:
     """Return the part of a pattern without wildcards, and the rest."""
     parts = Path(pattern).parts
     fixed = next(place for place, part in enumerate(parts) if _WILD.search(part))
@@ -179,41 +186,41 @@ def _is_folder(path: str | Path | DocumentSource) -> bool:
 def _read_folder(
     path: str | Path | DocumentSource, takes: Callable[[str], bool]
 ) -> ReadFolder | None:
-    """Return the folder that a path names, or that its pattern is of; None without one."""
+    """Return the folder that a path names or that its pattern begins with, None without one."""
     if isinstance(path, DocumentSource):
         return None
     if _is_folder(path):
         return ReadFolder(Path(path), frozenset(root_hashes(Path(path))), takes)
     if is_url(str(path)) or os.path.lexists(path):
         return None
-    folder, pattern = _divided(str(path))
+    folder, pattern = _divide_pattern(str(path))
     return ReadFolder(folder, frozenset(root_hashes(folder)), takes, pattern)
 
 
 def root_hashes(folder: Path) -> tuple[str, ...]:
-    """Return hashes of a folder's path, as it is named and as its links lead to it.
+    """Return hashes of a folder's absolute path, both as named and with its links resolved.
 
-    One of them stays the same from any working directory, and when a link changes.
+    One of them stays the same if the working directory or a link changes.
     """
     paths = {os.path.normpath(folder.absolute()), str(folder.resolve())}
     return tuple(sorted({digest(os.path.normcase(path)) for path in paths}))
 
 
 def folder_of(source: DocumentSource) -> Path | None:
-    """Return the folder that the id of a file is relative to; None for other sources."""
+    """Return the folder to which a file's id is relative, None for other sources."""
     if source.path is None:
         return None
     folder = source.root or source.path.parent
     return folder if folder / source.id == source.path else None
 
 
-def _walk(folder: Path, closed: dict[str, str]) -> Iterator[DocumentSource]:
-    """Yield the files of a folder. What cannot be read below it is added to ``closed``."""
+def _walk_folder(folder: Path, closed: dict[str, str]) -> Iterator[DocumentSource]:
+    """Yield the files of a folder; unreadable folders below it are added to ``closed``."""
 
     def note(error: OSError) -> None:
         place = Path(error.filename)
         if isinstance(error, FileNotFoundError):
-            return  # it is gone by now
+            return  # The folder was just deleted.
         if place == folder:
             raise UsageError(f"the folder {place} cannot be read ({error.strerror})") from None
         closed[place.relative_to(folder).as_posix() + "/"] = f"it cannot be read: {error.strerror}"
@@ -228,7 +235,7 @@ def _walk(folder: Path, closed: dict[str, str]) -> Iterator[DocumentSource]:
 
 
 def _source_at(id_: str, place: DocumentSource | Path) -> DocumentSource:
-    """Return a source, or the file of an id below a folder."""
+    """Return ``place`` if it is a source, otherwise the file with the id below the folder."""
     if isinstance(place, DocumentSource):
         return place
     return DocumentSource(id=id_, path=place / id_, root=place)
@@ -240,5 +247,5 @@ def _is_same(one: DocumentSource, other: DocumentSource) -> bool:
     return one == other
 
 
-def _place(source: DocumentSource) -> str:
+def _describe_place(source: DocumentSource) -> str:
     return str(source.path) if source.path else f"the URL {source.id}" if source.url else "a text"

@@ -1,4 +1,4 @@
-"""Loads documents from files, URLs, and data, by readers for each ending."""
+"""Loads documents from files, URLs, and data, with a reader for each ending."""
 
 from __future__ import annotations
 
@@ -34,15 +34,15 @@ from pgs_neo4j.model.documents import (
 )
 
 FORM = "3"
-"""Of the readers; another one writes documents again."""
+"""Version of the readers. When it changes, documents are written again."""
 LONGEST_ID = 500
 NODE_IDS = ("entity:", "ruling:")
-"""How the ids of other nodes of a graph of documents begin."""
+"""Prefixes of the ids of other nodes in a graph of documents."""
 TEXTS = (
     *(".txt", ".text", ".log", ".md", ".markdown", ".mdx", ".rst", ".rest"),
     *(".adoc", ".asciidoc", ".asc", ".org", ".tex"),
 )
-"""Endings of files that are read as they are."""
+"""Endings of files whose text is used unchanged."""
 PARSED: Mapping[str, str] = {
     ".html": "html",
     ".htm": "html",
@@ -50,7 +50,7 @@ PARSED: Mapping[str, str] = {
     ".pdf": "pdf",
     ".docx": "docx",
 }
-"""Parsers by the endings of the files that are parsed in a process of its own."""
+"""Parsers by the endings of files that are parsed in a second process."""
 MEDIA_TYPES: Mapping[str, str] = {
     **dict.fromkeys((".txt", ".text", ".log"), "text/plain"),
     **dict.fromkeys((".md", ".markdown", ".mdx"), "text/markdown"),
@@ -67,16 +67,16 @@ MEDIA_TYPES: Mapping[str, str] = {
     ".json": "application/json",
     **dict.fromkeys((".jsonl", ".ndjson"), "application/jsonl"),
 }
-"""By the endings that readers take."""
+"""Media types by the endings of files."""
 _NO_COLUMNS = RecordColumns()
 ENDINGS = (*TEXTS, *PARSED, *RECORDS)
 
 
 @dataclass(frozen=True, slots=True)
 class FileLoader:
-    """Loads text, Markdown, HTML, PDF, and docx of at most ``most_bytes``, and records of files.
+    """Loads text, Markdown, HTML, PDF, and docx of at most ``most_bytes``, and files of records.
 
-    ``columns`` tell what records consist of. ``private`` allows URLs of private addresses.
+    ``columns`` names the columns of records. ``private`` allows URLs with private addresses.
     """
 
     most_bytes: int = 100_000_000
@@ -86,11 +86,11 @@ class FileLoader:
 
     @property
     def signature(self) -> str:
-        """A hash of the readers' rules."""
+        """A hash of the readers' version."""
         return digest(["files", FORM])
 
     def takes(self, name: str) -> bool:
-        """Whether there is a reader for the ending of a name."""
+        """Return whether there is a reader for the ending of a name."""
         return ending_of(name) in ENDINGS
 
     async def load(self, source: DocumentSource) -> AsyncIterator[LoadedDocument | RefusedDocument]:
@@ -106,12 +106,12 @@ class FileLoader:
             raise InputFileError(f"no reader takes {ending or 'it'}; those are {known}")
         if ending in RECORDS:
             given = (source.id, ending, self.columns, self.most_bytes, MEDIA_TYPES[ending])
-            with _opened(source) as file:
+            with _open_source(source) as file:
                 async with aclosing(self.worker.parse_records(file, *given)) as records:
                     async for record in records:
                         yield record
             return
-        data = await asyncio.to_thread(_data_of, source, self.most_bytes)
+        data = await asyncio.to_thread(_read_data, source, self.most_bytes)
         if not data:
             raise EmptyDocumentError("it is empty")
         text, note = await self._read(ending, data, charset)
@@ -133,12 +133,12 @@ class FileLoader:
         return await self.worker.parse(kind, data, self.most_bytes, *given)
 
     async def close(self) -> None:
-        """End the process that parses."""
+        """End the parsing process."""
         await self.worker.close()
 
 
 def check_id(id_: str) -> None:
-    """Raise InputFileError for an id that the database cannot hold."""
+    """Raise InputFileError if a document cannot have this id in the graph."""
     try:
         id_.encode()
     except UnicodeEncodeError:
@@ -149,26 +149,26 @@ def check_id(id_: str) -> None:
         raise InputFileError(f"its path has more than {LONGEST_ID} characters; shorten it")
 
 
-def _data_of(source: DocumentSource, most_bytes: int) -> bytes:
+def _read_data(source: DocumentSource, most_bytes: int) -> bytes:
     if source.path is not None:
         return read_file(source.path, source.root or source.path.parent, most_bytes)
     if source.opened is not None:
         return read_opened(source.opened, most_bytes)
-    data = _bytes_of(source)
+    data = _encode_data(source)
     check_size(len(data), most_bytes)
     return data
 
 
-def _bytes_of(source: DocumentSource) -> bytes:
+def _encode_data(source: DocumentSource) -> bytes:
     data = source.data or b""
     return data.encode("utf-8", "replace") if isinstance(data, str) else data
 
 
-def _opened(source: DocumentSource) -> AbstractContextManager[BinaryIO]:
+def _open_source(source: DocumentSource) -> AbstractContextManager[BinaryIO]:
     if source.opened is not None:
         return reopen_file(source.opened)
     if source.path is None:
-        return io.BytesIO(_bytes_of(source))
+        return io.BytesIO(_encode_data(source))
     return open_file(source.path, source.root or source.path.parent)
 
 

@@ -1,4 +1,4 @@
-"""Opens the files of sources: only regular ones inside their folder, bounded and unchanged."""
+"""Opens the files of sources if they are regular, inside their folder, and not too large."""
 
 from __future__ import annotations
 
@@ -12,14 +12,15 @@ from typing import BinaryIO
 from pgs_neo4j.errors import InputFileError
 
 FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
-"""Not every system has all. A pipe is not waited for: without a writer it would never open."""
+"""Flags to open a file, of which some systems lack some. Opening does not wait for a pipe, because
+without a writer, it would wait forever."""
 
 
 @contextmanager
 def open_file(path: Path, root: Path) -> Iterator[BinaryIO]:
     """Open a regular file inside of ``root``. Raises InputFileError.
 
-    That is also raised at the end if the file changed since it was opened.
+    The error is also raised at the end if the file has changed since it was opened.
     """
     try:
         descriptor = os.open(path, FLAGS)
@@ -37,9 +38,10 @@ def open_file(path: Path, root: Path) -> Iterator[BinaryIO]:
 
 
 def _check_place(opened: os.stat_result, path: Path, root: Path) -> None:
-    """Raise InputFileError unless the file that was opened is the one inside of ``root``.
+    """Raise InputFileError unless the opened file is inside of ``root``.
 
-    A link may be replaced between opening and this, so the path alone would prove nothing.
+    A link may be replaced between opening and this check. So the path alone proves nothing, and the
+    opened file is compared with the one at the path.
     """
     place = path.resolve(strict=True)
     if not place.is_relative_to(root.resolve()):
@@ -50,7 +52,7 @@ def _check_place(opened: os.stat_result, path: Path, root: Path) -> None:
 
 @contextmanager
 def reopen_file(opened: BinaryIO) -> Iterator[BinaryIO]:
-    """Yield an open file from its beginning; it stays open. Raises InputFileError."""
+    """Yield an open file from its beginning; the original stays open. Raises InputFileError."""
     try:
         descriptor = os.dup(opened.fileno())
     except ValueError as error:
@@ -61,13 +63,13 @@ def reopen_file(opened: BinaryIO) -> Iterator[BinaryIO]:
 
 
 def read_file(path: Path, root: Path, most_bytes: int) -> bytes:
-    """Return the bytes of a file; one that is too large is not read. Raises InputFileError."""
+    """Return the bytes of a file unless it is too large. Raises InputFileError."""
     with open_file(path, root) as file:
         return _read_bounded(file, most_bytes)
 
 
 def read_opened(opened: BinaryIO, most_bytes: int) -> bytes:
-    """Return the bytes of an open file, as ``read_file`` does. Raises InputFileError."""
+    """Return the bytes of an open file unless it is too large. Raises InputFileError."""
     with reopen_file(opened) as file:
         return _read_bounded(file, most_bytes)
 

@@ -1,4 +1,4 @@
-"""Reads files of records: each becomes a document with an id of its own."""
+"""Reads files of records; each record becomes a document with its own id."""
 
 from __future__ import annotations
 
@@ -25,28 +25,30 @@ from pgs_neo4j.model.documents import LoadedDocument, RecordColumns, RefusedDocu
 RECORDS = (".csv", ".tsv", ".json", ".jsonl", ".ndjson")
 """Endings of files of records."""
 SAMPLE_RECORDS, SAMPLE_LETTERS = 1_000, 1_000_000
-"""Records from which columns are chosen, and characters in them that are enough."""
+"""Most records in the sample from which columns are chosen, and most characters in them."""
 CELL_LETTERS = 8
-"""Characters for which a cell counts even if it is empty: a wide table has thousands of these."""
+"""Characters that each cell adds to the sample's size, because a wide table has thousands of empty
+cells."""
 
 
 def read_records(
     file: BinaryIO, id_: str, ending: str, columns: RecordColumns, most: int
 ) -> Iterator[LoadedDocument | RefusedDocument]:
-    """Yield the document of each record of a file, or why it has none; ``most`` bounds a record.
+    """Yield the document of each record in a file, or the reason why it has none.
 
-    The file is read once, from its beginning. Raises InputFileError where it cannot be read on.
+    ``most`` limits the characters of a record. The file is read once, from its beginning. Raises
+    InputFileError when the rest of the file cannot be read.
     """
-    counted = _Counted(file)
+    counted = _CountingFile(file)
     stream, note = open_text(cast(BinaryIO, counted))
     seen: set[int] = set()
     written = refused = 0
     try:
-        records = _Sampled(_items(stream, ending, columns, min(most, MOST_RECORD)))
+        records = _SampledItems(_read_items(stream, ending, columns, min(most, MOST_RECORD)))
         chosen = records.choose(id_)
         for item in records:
             try:
-                made = _document(item, columns, chosen, seen)
+                made = _make_record_document(item, columns, chosen, seen)
                 if made is None:
                     continue
             except InputFileError as error:
@@ -72,8 +74,8 @@ def read_records(
 
 
 @dataclass(slots=True)
-class _Counted:
-    """A file, and how many bytes of it were read."""
+class _CountingFile:
+    """A file that counts the bytes read from it."""
 
     file: BinaryIO
     size: int = 0
@@ -85,18 +87,18 @@ class _Counted:
         return piece
 
 
-def _items(stream: TextIO, ending: str, columns: RecordColumns, most: int) -> Iterator[Item]:
+def _read_items(stream: TextIO, ending: str, columns: RecordColumns, most: int) -> Iterator[Item]:
     if ending in (".csv", ".tsv"):
         return read_table(stream, columns, most, "\t" if ending == ".tsv" else None)
     return read_json(stream, most) if ending == ".json" else read_json_lines(stream, most)
 
 
-def _document(
+def _make_record_document(
     item: Item, columns: RecordColumns, chosen: ChosenColumns, seen: set[int]
 ) -> RecordText | None:
-    """Return the document of a record, None for one without any value.
+    """Return the document of a record, None if the record has no values.
 
-    Raises InputFileError, also for a key that is taken.
+    Raises InputFileError, also if another record has its key.
     """
     if item.fields is None:
         raise InputFileError(item.reason)
@@ -105,7 +107,8 @@ def _document(
         return None
     made = make_document(fields, columns, chosen)
     if made.guessed and hash64(encoded(made.key)) in seen:
-        # The column looked like a key as far as the sample went, so its text tells it apart.
+        # The column looked like a key in the sample, but is none. So the text becomes part of the
+        # key.
         made = replace(made, key=f"{made.key} {digest(made.text.text)[:8]}")
     key = hash64(encoded(made.key))
     if key in seen:
@@ -115,23 +118,25 @@ def _document(
 
 
 @dataclass(slots=True)
-class _Sampled:
-    """Records of which the first ones are read ahead; a fault is raised in its place."""
+class _SampledItems:
+    """Reads some records ahead to choose columns, and raises a fault only when it is reached."""
 
     items: Iterator[Item]
     _ahead: list[Item] = field(default_factory=list)
     _fault: InputFileError | None = None
 
     def choose(self, file: str) -> ChosenColumns:
-        """Return the columns that the first records speak for."""
+        """Return the title and key columns, chosen by a sample of the first records."""
         sample: list[Fields] = []
         letters = 0
         try:
             for item in self.items:
                 self._ahead.append(item)
-                with suppress(InputFileError):  # it is refused in its place
+                with suppress(InputFileError):  # The record is refused when it is reached.
                     sample += [fields_of(item.fields)] if item.fields is not None else []
-                letters += _letters(sample[-1].values()) if item.fields and sample else CELL_LETTERS
+                letters += (
+                    _count_letters(sample[-1].values()) if item.fields and sample else CELL_LETTERS
+                )
                 if len(self._ahead) == SAMPLE_RECORDS or letters > SAMPLE_LETTERS:
                     break
         except InputFileError as error:
@@ -146,5 +151,5 @@ class _Sampled:
         yield from self.items
 
 
-def _letters(values: Iterable[tuple[str, ...]]) -> int:
+def _count_letters(values: Iterable[tuple[str, ...]]) -> int:
     return sum(CELL_LETTERS + sum(map(len, column)) for column in values)

@@ -1,6 +1,6 @@
-"""Opens files of records as text, and reads their lines, and the rows of CSV and TSV, as a stream.
+"""Opens files of records as text, and streams their lines, or their rows of CSV and TSV.
 
-No line is longer than a document may be.
+A line may be no longer than a document may be.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
 
 SAMPLE_BYTES = 1_000_000
-"""Bytes from which the encoding of a file is told."""
+"""First bytes of a file, which determine its encoding."""
 SKIPPED = 1_000_000
-"""Characters of a line that is too long that are read at a time up to its end."""
+"""Characters that are skipped at a time in a line that is too long."""
 DELIMITERS = ",;\t|"
 SHOWN = 80
 """Characters of a name that an error shows."""
@@ -32,7 +32,7 @@ SHOWN = 80
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """A record of a file, with its place there; without ``fields``, the reason why it has none."""
+    """A record with its place in the file; without ``fields``, it has a ``reason``."""
 
     place: str
     fields: Mapping[str, object] | None = None
@@ -40,7 +40,10 @@ class Item:
 
 
 def open_text(file: BinaryIO) -> tuple[io.TextIOWrapper, str]:
-    """Return a file as text, and what was guessed. It is read once. Raises InputFileError."""
+    """Return a file as a text stream, and a note if its encoding was guessed.
+
+    The file is read once. Raises InputFileError.
+    """
     sample = begin = file.read(SAMPLE_BYTES)
     if len(sample) == SAMPLE_BYTES:
         sample = cut_at_letter(sample)
@@ -52,17 +55,17 @@ def open_text(file: BinaryIO) -> tuple[io.TextIOWrapper, str]:
 
 
 class _Whole(io.RawIOBase):
-    """A file of which the beginning was read already."""
+    """A file whose beginning has already been read."""
 
     def __init__(self, begin: bytes, rest: BinaryIO) -> None:
         self._begin, self._rest = memoryview(begin), rest
 
     def readable(self) -> bool:
-        """Say that it can be read."""
+        """Return True, because the file can be read."""
         return True
 
     def readinto(self, buffer: Buffer) -> int:
-        """Read some bytes of it."""
+        """Read some bytes into ``buffer``, and return their number."""
         view = memoryview(buffer).cast("B")
         piece = self._begin[: len(view)] or self._rest.read(len(view))
         self._begin = self._begin[len(view) :]
@@ -71,12 +74,12 @@ class _Whole(io.RawIOBase):
 
 
 def advise_splitting(most: int) -> str:
-    """Return what helps against a record of more than ``most`` characters."""
+    """Return the advice for a record of more than ``most`` characters."""
     return "split it" if most >= MOST_RECORD else "raise max_document_mb, or split it"
 
 
 def read_lines(stream: TextIO, most: int) -> Iterator[str]:
-    """Yield the lines of a text. Raises InputFileError for one that is too long or not text."""
+    """Yield the lines of a text. Raises InputFileError if a line is too long or is not text."""
     for number, line in enumerate(read_bounded_lines(stream, most), start=1):
         if line is None:
             raise InputFileError(f"line {number:,} is {longer_than(most)}")
@@ -84,9 +87,9 @@ def read_lines(stream: TextIO, most: int) -> Iterator[str]:
 
 
 def read_bounded_lines(stream: TextIO, most: int) -> Iterator[str | None]:
-    """Yield the lines of a text, None for each that is too long.
+    """Yield the lines of a text, None for a line of more than ``most`` characters.
 
-    No more than ``most`` characters are held of it. Raises InputFileError for one that is not text.
+    A longer line is never held in memory as a whole. Raises InputFileError if a line is not text.
     """
     number = 0
     while True:
@@ -109,16 +112,16 @@ def read_bounded_lines(stream: TextIO, most: int) -> Iterator[str | None]:
 
 
 def longer_than(most: int) -> str:
-    """Return what is wrong with a line of more than ``most`` characters, and what helps."""
+    """Return a phrase for a line of more than ``most`` characters, with advice."""
     return f"longer than {most / 1e6:,.6g} million characters; {advise_splitting(most)}"
 
 
 def read_table(
     stream: TextIO, columns: RecordColumns, most: int, delimiter: str | None = None
 ) -> Iterator[Item]:
-    """Yield the rows of a table with their lines, or what is wrong with them.
+    """Yield the rows of a table with their line numbers, or the reason why a row is invalid.
 
-    The first line names the columns. Raises InputFileError where it cannot be read on.
+    The first line names the columns. Raises InputFileError when the rest cannot be read.
     """
     csv.field_size_limit(most)
     lines = read_lines(stream, most)

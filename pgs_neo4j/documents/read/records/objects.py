@@ -1,7 +1,7 @@
-"""Reads the objects of JSON and of lines of JSON as a stream.
+"""Streams the objects of JSON files and of JSON Lines.
 
-No path of a value is kept, and no value that is nested too deeply or has too many parts is built,
-so memory follows the size of the records that are read.
+Paths of values are not stored, and values that are nested too deeply or have too many parts are not
+built. So memory depends only on the size of single records.
 """
 
 from __future__ import annotations
@@ -28,23 +28,23 @@ TOO_DEEP = f"it is nested more than {MOST_DEPTH} levels deep"
 TOO_WIDE = f"it has more than {MOST_VALUES:,} values"
 
 Event = tuple[str, Any]
-"""What the parser meets: the beginning or end of a list or object, a name, or a value."""
+"""An event of the parser: the beginning or end of a list or object, a name, or a value."""
 
 
 def read_json_lines(stream: TextIO, most: int) -> Iterator[Item]:
-    """Yield the object of each line, or what is wrong with the line. Raises InputFileError."""
+    """Yield the object of each line, or the reason why it is invalid. Raises InputFileError."""
     for number, line in enumerate(read_bounded_lines(stream, most), start=1):
         place = f"line {number:,}"
         if line is None:
             yield Item(place, reason=f"it is {longer_than(most)}")
         elif line.strip():
-            yield _item(place, line)
+            yield _parse_line(place, line)
 
 
-def _item(place: str, line: str) -> Item:
+def _parse_line(place: str, line: str) -> Item:
     try:
-        # So many commas stand in a long text, or between more values than may be built.
-        value = _bounded(line) if line.count(",") >= MOST_VALUES else json.loads(line)
+        # A line with so many commas may have too many values, so it is parsed with limits.
+        value = _parse_bounded(line) if line.count(",") >= MOST_VALUES else json.loads(line)
     except InputFileError as error:
         return Item(place, reason=str(error))
     except (ValueError, RecursionError) as error:
@@ -52,11 +52,11 @@ def _item(place: str, line: str) -> Item:
         if isinstance(error, ValueError):
             reason = error.msg if isinstance(error, json.JSONDecodeError) else _first_words(error)
         return Item(place, reason=f"it is not JSON ({reason})")
-    return _object(place, value)
+    return _make_item(place, value)
 
 
-def _bounded(line: str) -> object:
-    """Return the value of a line of JSON. Raises InputFileError if it has too many parts."""
+def _parse_bounded(line: str) -> object:
+    """Return the value of a JSON line. Raises InputFileError if it has too many parts."""
     try:
         import ijson
     except ImportError as error:
@@ -74,10 +74,11 @@ def _bounded(line: str) -> object:
 
 
 def read_json(stream: TextIO, most: int) -> Iterator[Item]:
-    """Yield the objects of a JSON file: of its list, of the first list in it, or itself.
+    """Yield the records of a JSON file.
 
-    An object is one if it has a text before any list of objects. Raises InputFileError where it
-    cannot be read on.
+    They are the items of its list, or of the first list of objects in its object. The object itself
+    is the record if it has no such list, or a text before it. Raises InputFileError when the rest
+    of the file cannot be read.
     """
     try:
         import ijson
@@ -90,8 +91,11 @@ def read_json(stream: TextIO, most: int) -> Iterator[Item]:
             number += 1
             pieces.left = most
             place = f"record {number:,}"
-            yield Item(place, reason=value.reason) if value.reason else _object(place, value.built)
-    except (ijson.JSONError, ValueError, OverflowError) as error:  # or of bytes, or of numbers
+            yield (
+                Item(place, reason=value.reason) if value.reason else _make_item(place, value.built)
+            )
+    # ValueError is for invalid bytes, and OverflowError for numbers.
+    except (ijson.JSONError, ValueError, OverflowError) as error:
         reason = _first_words(error)
         raise InputFileError(f"after record {number:,} it is not JSON ({reason})") from None
 
@@ -100,7 +104,7 @@ def _first_words(error: Exception) -> str:
     return " ".join(str(error).split()[:12])
 
 
-def _object(place: str, value: object) -> Item:
+def _make_item(place: str, value: object) -> Item:
     if isinstance(value, dict):
         return Item(place, value)
     return Item(place, reason="it is not an object with names and values")
@@ -108,9 +112,9 @@ def _object(place: str, value: object) -> Item:
 
 @dataclass(slots=True)
 class _Value:
-    """A value as it is built; with a ``reason``, nothing of it is kept.
+    """A value under construction; if there is a ``reason`` to refuse it, nothing is kept.
 
-    ``depth`` is how many lists and objects of it are open.
+    ``depth`` is the number of its open lists and objects.
     """
 
     most: int
@@ -123,7 +127,7 @@ class _Value:
     _names: list[str] = field(default_factory=list)
 
     def take(self, event: str, value: Any) -> None:
-        """Take the next event of the value."""
+        """Process the next event of the value."""
         if event in ENDS:
             self.depth -= 1
             if not self.reason:
@@ -149,7 +153,7 @@ class _Value:
             self.refuse(f"it is larger than a document may be; {advise_splitting(self.most)}")
 
     def refuse(self, reason: str) -> None:
-        """Keep nothing of the value."""
+        """Refuse the value, and drop all its parts."""
         self.reason, self.built = reason, None
         self._open.clear()
         self._names.clear()
@@ -167,7 +171,7 @@ class _Value:
 
 
 class _Bounded(Protocol):
-    """What is read from, and how much of it may be read for one record."""
+    """A source with the number of characters that may still be read for one record."""
 
     left: int
 
@@ -181,7 +185,7 @@ class _Records:
     most: int
 
     def values(self) -> Iterator[_Value]:
-        """Yield the records; one that is refused as soon as it is, before its end is read."""
+        """Yield the records; a refused record is yielded before its end is read."""
         event, value = next(self.events, ("", None))
         if event == "start_array":
             yield from self._items()
@@ -189,27 +193,28 @@ class _Records:
         elif event == "start_map":
             first = _Value(self.most)
             first.take(event, value)
-            name = self._list_in(first)
+            name = self._find_list(first)
             if name is None:
                 yield first
                 self._skip(first.depth)
                 yield from self.whole()
             else:
-                yield from self._items(_begun(self.most))
+                yield from self._items(_begin_object(self.most))
                 yield from self._members(name)
                 yield from self._named(name)
         elif event:
             yield self._build(event, value)
             yield from self.whole()
 
-    def _list_in(self, whole: _Value) -> str | None:
-        """Read an object up to the first object in a list of it, and return that list's name.
+    def _find_list(self, whole: _Value) -> str | None:
+        """Read an object up to its first list of objects, and return the name of this list.
 
-        None if there is no such list, or a text before it: then the object is read to its end.
+        The beginning of the list's first object is read. Returns None if there is no such list, or
+        a text before it; then the object is read to its end or refused.
         """
         name, listed, text = "", False, False
         for event, value in self.events:
-            self.pieces.left = self.most  # it may be the frame of many records
+            self.pieces.left = self.most  # The object may contain many records.
             if whole.depth == 1:
                 name = value if event == "map_key" else name
                 text = text or (event == "string" and name.lower() in TEXTS)
@@ -222,12 +227,12 @@ class _Records:
         return None
 
     def whole(self) -> Iterator[_Value]:
-        """Yield all values that stand in no other one."""
+        """Yield all top-level values."""
         for event, value in self.events:
             yield from self._record(event, value)
 
     def _lists(self) -> Iterator[_Value]:
-        """Yield the items of all lists that stand in nothing else."""
+        """Yield the items of all top-level lists."""
         for event, _ in self.events:
             if event == "start_array":
                 yield from self._items()
@@ -235,7 +240,7 @@ class _Records:
                 self._skip(event in BEGINS)
 
     def _named(self, name: str) -> Iterator[_Value]:
-        """Yield the items of all lists with a name, in all objects that stand in nothing else."""
+        """Yield the items of all lists under a name, in all top-level objects."""
         for event, _ in self.events:
             if event == "start_map":
                 yield from self._members(name)
@@ -243,7 +248,7 @@ class _Records:
                 self._skip(event in BEGINS)
 
     def _members(self, wanted: str) -> Iterator[_Value]:
-        """Yield the items of the lists with a name in an object that is open."""
+        """Yield the items of the lists under the name ``wanted`` in the open object."""
         name = ""
         for event, value in self.events:
             if event == "end_map":
@@ -256,7 +261,7 @@ class _Records:
                 self._skip(event in BEGINS)
 
     def _items(self, first: _Value | None = None) -> Iterator[_Value]:
-        """Yield the items of a list that is open; of the ``first``, one event was read."""
+        """Yield the items of the open list; one event of the ``first`` item was read already."""
         if first is not None:
             yield from self._finish(first)
         for event, value in self.events:
@@ -273,7 +278,7 @@ class _Records:
         return built
 
     def _finish(self, built: _Value) -> Iterator[_Value]:
-        """Read a value on, and yield it; if it is refused, the rest of it is skipped."""
+        """Read the rest of a value, and yield the value; if it is refused, skip its rest."""
         take, events = built.take, self.events
         while built.depth and not built.reason:
             take(*next(events))
@@ -281,22 +286,22 @@ class _Records:
         self._skip(built.depth)
 
     def _skip(self, depth: int) -> None:
-        """Read up to the end of as many lists and objects as are open."""
+        """Skip events to the end of ``depth`` open lists and objects."""
         while depth:
             event, _ = next(self.events)
             self.pieces.left = self.most
             depth += (event in BEGINS) - (event in ENDS)
 
 
-def _begun(most: int) -> _Value:
-    """Return an object of which only the beginning was read."""
+def _begin_object(most: int) -> _Value:
+    """Return an object of which only the start event has been read."""
     value = _Value(most)
     value.take("start_map", None)
     return value
 
 
 class _Readable(Protocol):
-    """What a text is read from."""
+    """A source of text."""
 
     def read(self, size: int = -1, /) -> str:
         """Return some of the text."""
@@ -305,7 +310,7 @@ class _Readable(Protocol):
 
 @dataclass(slots=True)
 class _Line:
-    """A line that is read in pieces; a stream in memory would hold four bytes a character."""
+    """A line that is read in pieces. ``io.StringIO`` would need four bytes per character."""
 
     text: str
     place: int = 0
@@ -319,14 +324,14 @@ class _Line:
 
 @dataclass(slots=True)
 class _Pieces:
-    """A text in bytes of UTF-8; ``left`` of ``most`` characters may be read for one record."""
+    """A text as bytes of UTF-8; ``left`` of ``most`` characters may still be read for a record."""
 
     stream: _Readable
     most: int
     left: int
 
     def read(self, size: int = -1) -> bytes:
-        """Return some of the text. Raises InputFileError if a record has no end."""
+        """Return some of the text. Raises InputFileError if a record is too long."""
         piece = self.stream.read(size).removeprefix("\ufeff")
         self.left -= len(piece)
         if self.left < -(2**20):

@@ -1,7 +1,7 @@
 """Makes the document of a record: chooses its title and key, and writes its text.
 
-Columns are chosen by their names and by the values in a sample of the file. The text is the title,
-a line for each column, and the column of its own text last.
+Columns are chosen by their names and by the values in a sample of the file. The text has the title
+first, then a line for each column, and the text column last.
 """
 
 from __future__ import annotations
@@ -26,42 +26,42 @@ from pgs_neo4j.text.property_names import (
 
 TITLES = ("title", "headline", "subject", "name")
 KEYS = ("id", "_id", "key", "uuid")
-"""Columns that are taken before any other, whatever their values are, the first that there is."""
+"""Names of columns that are keys, whatever their values are; the first one in a record counts."""
 SURE_RECORDS = 20
-"""From so many different values on, any column whose name ends like a key is believed to be one.
+"""Least number of different values for a column with the name of a key to count as one.
 
-In a shorter sample a foreign key has different values by chance.
+In a shorter sample, the values of a foreign key may differ by chance.
 """
 LONGEST_KEY = 200
 FAMILY, UNKNOWN = 3, 4
-"""Ranks of titles that are family names, and names of something that may not be the record."""
+"""Ranks of titles that are family names, and of names that may belong to something else."""
 Fields = Mapping[str, tuple[str, ...]]
 """Values by column, in the order of the record."""
 
 
 @dataclass(frozen=True, slots=True)
 class ChosenColumns:
-    """The columns of a file that title its records and tell them apart; None without one."""
+    """The columns with the titles and the keys of a file's records, None without such a column."""
 
     title: str | None = None
     key: str | None = None
 
 
 def choose_columns(records: Sequence[Fields], file: str) -> ChosenColumns:
-    """Return the columns that a sample of a file's records, in their order, speaks for.
+    """Return the title and key columns of a file, by a sample of its records in order.
 
-    ``productID`` is the key of ``products.csv`` if no two records share one, and ``supplierID``
-    is not, although it may come before. ``productName`` is the title.
+    In ``products.csv``, the key is ``productID`` if no two records share a value, and not
+    ``supplierID``, even if that comes first. ``productName`` is the title.
     """
     columns = [*dict.fromkeys(name for fields in records for name in fields if "." not in name)]
     values = _Values(records)
     forms = _singular_forms(PurePosixPath(file).stem)
-    return ChosenColumns(_title(columns, values, forms), _key(columns, values, forms))
+    return ChosenColumns(_choose_title(columns, values, forms), _choose_key(columns, values, forms))
 
 
 @dataclass(frozen=True, slots=True)
 class _Values:
-    """The values of a column as texts, made only for columns whose names are of interest."""
+    """Returns the values of a column as texts, which are made only for columns that need them."""
 
     records: Sequence[Fields]
 
@@ -69,7 +69,7 @@ class _Values:
         return [" ".join(fields.get(name, ())) for fields in self.records]
 
 
-def _key(columns: Sequence[str], values: _Values, forms: Sequence[str]) -> str | None:
+def _choose_key(columns: Sequence[str], values: _Values, forms: Sequence[str]) -> str | None:
     unique = [name for name in columns if rank_name(name, KEY_WORDS) is not None]
     unique = [name for name in unique if _are_different(values[name])]
     for name in unique:
@@ -81,14 +81,14 @@ def _key(columns: Sequence[str], values: _Values, forms: Sequence[str]) -> str |
     return None
 
 
-def _title(columns: Sequence[str], values: _Values, forms: Sequence[str]) -> str | None:
+def _choose_title(columns: Sequence[str], values: _Values, forms: Sequence[str]) -> str | None:
     ranked: list[tuple[int, int]] = []
     for place, name in enumerate(columns):
         ranks = [rank for form in forms if (rank := rank_title(form, name)) is not None]
         given = [value for value in values[name] if value] if ranks else []
         if not ranks or 2 * len(given) < len(values.records):
             continue
-        # The name of a category repeats from record to record, and that of the record does not.
+        # A category's name repeats from record to record, but a record's own name does not.
         if min(ranks) == UNKNOWN and 2 * len(set(given)) <= len(given):
             continue
         ranked.append((min(ranks), place))
@@ -96,14 +96,14 @@ def _title(columns: Sequence[str], values: _Values, forms: Sequence[str]) -> str
 
 
 def _are_different(values: Sequence[str]) -> bool:
-    """Whether every record has a value of its own, short enough for a key."""
+    """Return whether all values differ, and are present and short enough for a key."""
     return all(0 < len(value) <= LONGEST_KEY for value in values) and (
         len(set(values)) == len(values)
     )
 
 
 def _singular_forms(stem: str) -> tuple[str, ...]:
-    """Return what one record of a file may be called: ``product`` and ``products``."""
+    """Return possible names of a file's record: ``products`` gives ``product`` and itself."""
     forms = [stem]
     if stem.lower().endswith("ies"):
         forms.append(f"{stem[:-3]}y")
@@ -115,16 +115,16 @@ def _singular_forms(stem: str) -> tuple[str, ...]:
 
 
 TEXTS = ("text", "body", "content", "article", "abstract", "description", "message", "comment")
-"""Columns that are taken if none is named, the first that a record has."""
+"""Names of text columns if the user names none; the first one in a record counts."""
 MISSING = frozenset(("NULL", "null", "\\N", "NaN", "nan", "#N/A", "N/A", "n/a"))
-"""How databases and spreadsheets write that a cell has no value. ``None`` may be an answer."""
+"""Values with which databases and spreadsheets mark an empty cell. ``None`` may be an answer."""
 LONGEST_NAME = 200
 LONGEST_TITLE = 200
-"""Characters of a title by which a document is called; the name of each chunk repeats it."""
+"""Most characters of a title. The name of each chunk repeats it."""
 LONGEST_BEGINNING = 80
-"""Characters of its first values, by which a record with neither title nor key is called."""
+"""Most characters of the first values, which become the title without a title and a key."""
 LONGEST_SEEN = 10_000
-"""Characters of a value that are looked at for such a name, with all blanks in it."""
+"""First characters of a value, with white space, that are used for such a title."""
 LINE_PIECE = 2**20
 """Characters of a value that are split into words at a time."""
 _NONE_CHOSEN = ChosenColumns()
@@ -132,9 +132,9 @@ _NONE_CHOSEN = ChosenColumns()
 
 @dataclass(frozen=True, slots=True)
 class RecordText:
-    """The document of a record; ``key`` tells it from others of its file.
+    """The document of a record; ``key`` identifies it within its file.
 
-    ``guessed``: the key is of a column that may be none, so records may share it.
+    ``guessed`` means that the key's column was only guessed, so records may share the key.
     """
 
     key: str
@@ -145,23 +145,24 @@ class RecordText:
 
 def fields_of(record: Mapping[str, object]) -> Fields:
     """Return the values of a record by column. Raises InputFileError if it is nested too deeply."""
-    return dict(_flat(record, "", 0))
+    return dict(_flatten(record, "", 0))
 
 
 def make_document(
     fields: Fields, columns: RecordColumns, chosen: ChosenColumns = _NONE_CHOSEN
 ) -> RecordText:
-    """Return the document of a record. Raises InputFileError, also for a column it lacks.
+    """Return the document of a record. Raises InputFileError, also if it lacks a named column.
 
-    ``chosen`` are the columns that its file speaks for, if it has none of the usual names.
+    ``chosen`` has the title and key columns by the file's sample. They count if the record has no
+    column with a usual name.
     """
     for named in (columns.text, columns.key):
         if named and not fields.get(named):
             raise InputFileError(f"it has nothing in the column {named!r}")
-    title = columns.title or _first(fields, TITLES) or _if_given(fields, chosen.title)
-    key = columns.key or _first(fields, KEYS)
-    guess = None if key else _if_given(fields, chosen.key)
-    text = _composed(fields, columns, title, key)
+    title = columns.title or _find_first(fields, TITLES) or _column_if_given(fields, chosen.title)
+    key = columns.key or _find_first(fields, KEYS)
+    guess = None if key else _column_if_given(fields, chosen.key)
+    text = _write_document(fields, columns, title, key)
     name = _first_line(fields.get(key or guess or "", ()))
     if len(name) > LONGEST_KEY:
         if key:
@@ -171,7 +172,7 @@ def make_document(
         name = ""
     called = _first_line(fields.get(title, ())) if title else ""
     if not (called or name):
-        called = _beginning(fields)
+        called = _join_first_values(fields)
     return RecordText(
         name or digest(text.text)[:16],
         called[:LONGEST_TITLE].rstrip(),
@@ -180,11 +181,11 @@ def make_document(
     )
 
 
-def _composed(
+def _write_document(
     fields: Fields, columns: RecordColumns, title: str | None, key: str | None
 ) -> DocumentText:
-    """Return the text of a record, with the entities that its columns name."""
-    body = columns.text or _first(fields, TEXTS)
+    """Return the text of a record, with the entities in its columns."""
+    body = columns.text or _find_first(fields, TEXTS)
     types = dict(columns.entities)
     writer = _RecordWriter(types)
     if title:
@@ -204,11 +205,11 @@ def _composed(
     return DocumentText(text=text, given=tuple(writer.given), labels=tuple(labels))
 
 
-def _beginning(fields: Fields) -> str:
-    """Return the first values of a record, by which it can be told from others in a list."""
+def _join_first_values(fields: Fields) -> str:
+    """Return the first values of a record as a title that distinguishes it in a list."""
     said: list[str] = []
     for name, values in fields.items():
-        # A number alone says nothing in a list.
+        # A number alone says nothing in a list, so it gets the name of its column.
         said += [v if any(map(str.isalpha, v)) else f"{_line(name)} {v}" for v in values[:1]]
         if sum(map(len, said)) >= LONGEST_BEGINNING:
             break
@@ -218,10 +219,10 @@ def _beginning(fields: Fields) -> str:
 
 @dataclass(slots=True)
 class _RecordWriter:
-    """The text of a record so far, and the entities in it; ``types`` are by column.
+    """Writes the text of a record, and collects its entities; ``types`` has their types by column.
 
-    It is kept in ``pieces`` of ``length`` characters in all: to copy it for each column of a wide
-    record would take time with the square of its size.
+    The text is a list of ``pieces`` with ``length`` characters in all. Copying one string for each
+    column of a wide record would take quadratic time.
     """
 
     types: Mapping[str, str]
@@ -235,7 +236,7 @@ class _RecordWriter:
         return "".join(self.pieces)
 
     def add(self, before: str, values: Sequence[str], column: str, after: str) -> None:
-        """Add a line of values, unless there are none."""
+        """Add a line with the values of a column, if there are any."""
         between = before
         for value in map(_line, values):
             self._put(between)
@@ -249,7 +250,7 @@ class _RecordWriter:
             self._put(after)
 
     def end(self, values: Iterable[str]) -> None:
-        """Add the text itself, after a blank line."""
+        """Add the values of the text column, after a blank line."""
         if self.pieces and not "".join(self.pieces[-2:]).endswith("\n\n"):
             self._put("\n")
         self._put("\n\n".join(normalize(value).strip() for value in values) + "\n")
@@ -259,35 +260,35 @@ class _RecordWriter:
         self.length += len(piece)
 
 
-def _if_given(fields: Fields, column: str | None) -> str | None:
+def _column_if_given(fields: Fields, column: str | None) -> str | None:
     return column if column and fields.get(column) else None
 
 
-def _first(fields: Fields, names: Iterable[str]) -> str | None:
-    """Return the first column of these names that has a value, whatever its case."""
+def _find_first(fields: Fields, names: Iterable[str]) -> str | None:
+    """Return the first of the named columns with a value; upper and lower case are equal."""
     known = {name.lower(): name for name, values in reversed([*fields.items()]) if values}
     return next((known[name] for name in names if name in known), None)
 
 
-def _flat(value: object, name: str, depth: int) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Yield columns with their values; the names of nested ones are joined with a dot."""
+def _flatten(value: object, name: str, depth: int) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Yield columns with their values; the names of nested columns are joined with dots."""
     if depth > MOST_DEPTH:
         raise InputFileError(f"it is nested more than {MOST_DEPTH} levels deep")
     if isinstance(value, Mapping):
         for key, inner in value.items():
-            yield from _flat(inner, f"{name}.{key}" if name else str(key), depth + 1)
+            yield from _flatten(inner, f"{name}.{key}" if name else str(key), depth + 1)
     elif isinstance(value, list):
-        plain = tuple(one for item in value if (one := _plain(item)))
+        plain = tuple(one for item in value if (one := _write_plain(item)))
         nested = (item for item in value if isinstance(item, Mapping | list))
         yield name, plain
         for number, item in enumerate(nested, start=1):
-            yield from _flat(item, f"{name}.{number}", depth + 1)
+            yield from _flatten(item, f"{name}.{number}", depth + 1)
     else:
-        yield name, (one,) if (one := _plain(value)) else ()
+        yield name, (one,) if (one := _write_plain(value)) else ()
 
 
-def _plain(value: object) -> str:
-    """Return a value as text; nothing for what is missing, blank, or nested."""
+def _write_plain(value: object) -> str:
+    """Return a value as text, empty for a missing, blank, or nested value."""
     if value is None or isinstance(value, Mapping | list):
         return ""
     text = str(value).lower() if isinstance(value, bool) else str(value).strip()
@@ -299,20 +300,20 @@ def _is_name(value: str) -> bool:
 
 
 def _first_line(values: Sequence[str]) -> str:
-    """Return the beginning of some values in one line, enough for any name of a record."""
+    """Return the beginning of some values as one line, long enough for a record's name."""
     return _line(" ".join(value[:LONGEST_SEEN] for value in values[:LONGEST_SEEN])[:LONGEST_SEEN])
 
 
 def _line(value: str) -> str:
-    """Return a value in one line. Of ASCII, only blanks have several forms."""
+    """Return a value as one normalized line; in ASCII, only NUL and white space need it."""
     plain = value if value.isascii() and "\0" not in value else normalize(value)
     return "".join(_words_of(plain)).strip()
 
 
 def _words_of(plain: str) -> Iterator[str]:
-    """Yield a text with one blank between words, a piece at a time.
+    """Yield a text with single spaces between words, piece by piece.
 
-    Split as a whole, a long text would be in memory ten times, a bit for each word.
+    Splitting a long text at once would take ten times its memory, because each word is an object.
     """
     apart = False
     for start in range(0, len(plain), LINE_PIECE):
