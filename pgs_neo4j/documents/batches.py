@@ -9,7 +9,7 @@ T = TypeVar("T")
 
 GROUP_DOCUMENTS = 50
 GROUP_BYTES = 2_000_000
-"""Bytes of documents' text that one transaction writes. All its rows take about ten times that."""
+"""Bytes of text that one transaction writes. All its rows together take about ten times as much."""
 
 
 def batches(

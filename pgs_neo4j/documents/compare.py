@@ -112,17 +112,17 @@ def compare(
     """Return the state of the comparison, and a generator of the documents to write.
 
     The state is filled while the generator runs. A document with the same text and rules as in the
-    graph is unchanged, or stale if another model, prompt, or schema extracted it. A new document
-    with the text of a missing document is reported as moved.
+    graph is unchanged, or stale if another model or prompt extracted it, or if the schema then
+    allowed less. A new document with the text of a missing document is reported as moved.
     """
     comparison = Compared.of(order.sources, stored)
     rules, signature = rules_of(order.rules, loader, chunker), extractor.signature
-    comparing = _Comparing(order, loader, stored, extractor, chunker, comparison, rules, signature)
+    comparing = _Comparer(order, loader, stored, extractor, chunker, comparison, rules, signature)
     return comparison, comparing.wanted()
 
 
 @dataclass(frozen=True, slots=True)
-class _Comparing:
+class _Comparer:
     """Compares the sources of an order with the documents of its graph."""
 
     order: IngestOrder
@@ -229,7 +229,7 @@ class _Comparing:
             return None
         try:
             chunks = await self._divide(loaded.text)
-            made = _wanted_chunks(loaded.id, chunks, self._signatures(known))
+            made = _make_chunks(loaded.id, chunks, self._list_signatures(known))
             # A long text takes seconds, so a thread leaves time for other tasks.
             long = len(loaded.text.text) > TURN_LETTERS
             wanted = await asyncio.to_thread(list, made) if long else [*made]
@@ -266,24 +266,24 @@ class _Comparing:
         """Return the state of a document that stays as it is, None if it has to be written."""
         if (known.hash, known.rules) != (hash_, self.rules):
             return None
-        if known.signature != self.signature or not all(map(self._narrows, known.told)):
+        if known.signature != self.signature or not all(map(self._allows_enough, known.told)):
             return None if self.order.refresh else "stale"
         pruned = known.schema or DEFAULT.signature
         return "unchanged" if pruned == self.order.schema.signature else None
 
-    def _narrows(self, told: str) -> bool:
+    def _allows_enough(self, told: str) -> bool:
         """Return whether an extraction under the schema ``told`` has all that is wanted now."""
         return narrows(self.order.schema, told, self.order.schemas)
 
-    def _signatures(self, known: StoredDocument | None) -> list[tuple[str, str]]:
+    def _list_signatures(self, known: StoredDocument | None) -> list[tuple[str, str]]:
         """Return the extractor's signature with each usable schema hash, the wanted one first."""
         schema = self.extractor.schema
         if schema is None:
             return [(self.signature, "")]
-        told = [schema.told.signature]
+        hashes = [schema.told.signature]
         if known is not None and known.signature == self.signature:
-            told += (one for one in known.told if one not in told and self._narrows(one))
-        return [(self.signature, one) for one in told]
+            hashes += (one for one in known.told if one not in hashes and self._allows_enough(one))
+        return [(self.signature, one) for one in hashes]
 
 
 def normalize_loaded(loader: str, loaded: LoadedDocument) -> LoadedDocument:
@@ -337,7 +337,7 @@ def _source_of(document: str, sources: Set[str]) -> str | None:
     return next((document[:end] for end in ends if document[:end] in sources), None)
 
 
-def _wanted_chunks(
+def _make_chunks(
     document: str, chunks: Iterable[Chunk], signatures: Sequence[tuple[str, str]]
 ) -> Iterator[WantedChunk]:
     """Yield the chunks of a document; ids of equal texts are numbered in order."""
@@ -345,13 +345,13 @@ def _wanted_chunks(
     for chunk in chunks:
         repeated[chunk.hash] += 1
         count = repeated[chunk.hash]
-        said: list[object] = [chunk.text, chunk.context, list(chunk.path)]
-        said += [[one.name, one.type, one.start, one.end] for one in chunk.given]
-        said += [{"labels": [*chunk.labels]}] if chunk.labels else []
+        parts: list[object] = [chunk.text, chunk.context, list(chunk.path)]
+        parts += [[one.name, one.type, one.start, one.end] for one in chunk.given]
+        parts += [{"labels": [*chunk.labels]}] if chunk.labels else []
         yield WantedChunk(
             id=f"{document}#{chunk.hash[:16]}" + (f"-{count}" if count > 1 else ""),
             chunk=chunk,
-            bases=tuple(Basis(digest([*signed, *said]), signed[1]) for signed in signatures),
+            bases=tuple(Basis(digest([*signed, *parts]), signed[1]) for signed in signatures),
         )
 
 

@@ -86,7 +86,7 @@ def stale_reasons(
         yield "an ingestion ended before all of it was written"
     if stored.signature != extractor.signature:
         yield "another model or prompt extracted it"
-    elif not all(narrows(schema, told, schemas) for told in stored.told):
+    elif not all(narrows(schema, schema_hash, schemas) for schema_hash in stored.told):
         yield "it was extracted under another schema"
     if stored.rules != rules_of(rules, loader, chunker):
         yield "its loader or chunk settings have changed since"

@@ -15,7 +15,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Basis:
-    """The key of an extraction's text and settings, and ``told``, the hash of the given schema."""
+    """Identifies an extraction by the key of its text and settings.
+
+    ``told`` is the hash of the schema that the extractor is given.
+    """
 
     key: str
     told: str

@@ -38,7 +38,7 @@ MOST_PASSAGES, MOST_CHARACTERS = 15, 4_000
 """Limits of the search for titles: passages of a document, and characters of each passage. With 5
 passages instead of 15, the partitions that are read hold 1 % less of the needed text."""
 MOST_TIMES = 19
-"""How often a word of a title counts at most in a document. The count enters as its logarithm."""
+"""Most occurrences of a title's word that count in a document. They count by their logarithm."""
 
 
 @dataclass(frozen=True, slots=True, order=True)

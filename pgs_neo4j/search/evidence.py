@@ -124,12 +124,12 @@ async def find_evidence(
     """
     terms = terms_of(order.question)
     generation = order.generation
-    spoken = list_words(order.question)
+    content_words = list_words(order.question)
     # Names and embeddings do not depend on the text index, so all three are read at once.
     (index, asked), near = await together(
         together(
             read_index(db, generation.id, generation.partition_count, terms, known),
-            match_words(db, order.mapping, spoken),
+            match_words(db, order.mapping, content_words),
         ),
         find_near_members(db, order.mapping, order.partitions, order.vector, MOST_NODES),
     )
@@ -153,8 +153,10 @@ async def find_evidence(
         nodes=nodes,
         titles=_list_titles(nodes, {placed.place: placed for placed, _ in texts}),
         document_votes=await find_document_votes(db, order.mapping, order.partitions, scores),
-        unknown=tuple(word for word in find_unknown(index, spoken) if word not in named.words),
-        word_count=len(spoken),
+        unknown=tuple(
+            word for word in find_unknown(index, content_words) if word not in named.words
+        ),
+        word_count=len(content_words),
         only_names=bool(named.gains and not texts),
         best_cosine=max(near.scores.values(), default=0.0) if near and near.method else None,
         method=f"text index and {near.method}" if near and near.method else "text index",
@@ -175,8 +177,8 @@ def list_words(question: str) -> list[str]:
 
     A question without content words returns its numbers.
     """
-    spoken = list(dict.fromkeys(words(question) or NUMBER.findall(question)))
-    return [word for word, terms in zip(spoken, terms_by_text(spoken), strict=True) if terms]
+    found = list(dict.fromkeys(words(question) or NUMBER.findall(question)))
+    return [word for word, terms in zip(found, terms_by_text(found), strict=True) if terms]
 
 
 def find_unknown(index: TextIndex, spoken: Sequence[str]) -> tuple[str, ...]:

@@ -42,8 +42,8 @@ MOST_MEMBERS = 100_000
 """Size of a graph up to which names are searched besides texts, in a fraction of a second. In a
 larger graph, names count only if no text matches."""
 BESIDE_S, ALONE_S = 1.0, 4.0
-"""Seconds to search names if texts match, and if none does. After them, names do not count, so that
-no search loses its texts."""
+"""Seconds to search names if texts match, and if none does. If the search takes longer, names do
+not count, and the texts still do."""
 EACH = 20
 """Nodes per partition that can gain by the same names. Each counts less than the previous one."""
 ONLY_NAMES = f"no text matches; nodes are found by the {NAMES}"

@@ -62,8 +62,11 @@ class _Candidates:
 async def scan(
     db: Database, order: LookupOrder, searches: Sequence[SearchTerms]
 ) -> dict[SearchTerms, SearchResult]:
-    """Scan for searches as far as the bounds allow; return their results. Raises DatabaseError."""
-    results = await _verify(db, order, await _find_by_scan(db, order, searches))
+    """Return the results of searches, by a scan as far as its bounds allow.
+
+    Raises DatabaseError.
+    """
+    results = await _verify_candidates(db, order, await _find_by_scan(db, order, searches))
     # If many nodes hold parts of the words but few hold whole words, a closer scan finds more.
     unclear = [
         search
@@ -71,7 +74,9 @@ async def scan(
         if not results[search].complete and results[search].count < CANDIDATES // 2
     ]
     if unclear:
-        closer = await _verify(db, order, await _find_by_scan(db, order, unclear, closely=True))
+        closer = await _verify_candidates(
+            db, order, await _find_by_scan(db, order, unclear, closely=True)
+        )
         results |= {
             search: seen for search, seen in closer.items() if seen.count >= results[search].count
         }
@@ -116,7 +121,7 @@ async def _find_by_scan(
     return candidates
 
 
-async def _verify(
+async def _verify_candidates(
     db: Database, order: LookupOrder, candidates: dict[SearchTerms, _Candidates]
 ) -> dict[SearchTerms, SearchResult]:
     """Return the results of searches: the candidates that hold whole words of the terms."""

@@ -105,8 +105,8 @@ def choose(name: EmbedderName | None, embedder: Embedder | None, mapping: GraphM
             f"{EXTEND} --embedding PROPERTY, or choose another PGS_EMBEDDER"
         )
     model = mapping.embedding_model
-    made = embedder is not None and embedder.name == model
-    if mapping.embedding and (name != "hashing" or made):
+    made_vectors = embedder is not None and embedder.name == model
+    if mapping.embedding and (name != "hashing" or made_vectors):
         return Space("stored", embedder, mapping.embedding, model)
     if embedder is None:
         return Space("none")

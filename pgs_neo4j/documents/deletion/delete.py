@@ -191,7 +191,7 @@ async def _assemble_publications(
 async def _report_traces(
     db: Database, scan: Scan, done: Deletion, *, forget_answers: bool
 ) -> Deletion:
-    """Remove traces from where they may go, and return the deletion with all that still has any."""
+    """Remove traces where that is allowed, and return the deletion with the remaining traces."""
     removed = await remove_remade(db, scan.found, scan.traces)
     quoting = await find_quoting(db, scan.found)
     forgotten = await forget(db, scan.found, scan.traces) if forget_answers else []

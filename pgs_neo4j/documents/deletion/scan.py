@@ -105,7 +105,7 @@ async def scan_remade(db: Database, traces: Traces) -> Scan:
     Raises DatabaseError.
     """
     query = queries.get("documents/deletion/scan_remade")
-    return await db.stream(query, partial(_look_through, Scan(traces)), fetch=FETCHED, least=LEAST)
+    return await db.stream(query, partial(_search_rows, Scan(traces)), fetch=FETCHED, least=LEAST)
 
 
 async def scan_database(db: Database, graph: str, traces: Traces, on_event: OnEvent) -> Scan:
@@ -117,17 +117,17 @@ async def scan_database(db: Database, graph: str, traces: Traces, on_event: OnEv
     """
     scan = Scan(traces, on_event)
     query = queries.get("documents/deletion/scan_nodes")
-    look = partial(_look_through, scan)
+    look = partial(_search_rows, scan)
     scan = await db.stream(query, look, fetch=FETCHED, graph=graph, least=LEAST)
     query = queries.get("documents/deletion/scan_relationships")
-    look = partial(_look_through_relationships, scan)
+    look = partial(_search_relationships, scan)
     scan = await db.stream(query, look, fetch=FETCHED, least=LEAST)
     await _ask_indexes(db, scan)
     return scan
 
 
-async def _look_through_relationships(scan: Scan, rows: AsyncIterator[Row]) -> Scan:
-    return await _look_through(scan, _unpack_relationships(rows))
+async def _search_relationships(scan: Scan, rows: AsyncIterator[Row]) -> Scan:
+    return await _search_rows(scan, _unpack_relationships(rows))
 
 
 async def _unpack_relationships(rows: AsyncIterator[Row]) -> AsyncIterator[Row]:
@@ -137,7 +137,7 @@ async def _unpack_relationships(rows: AsyncIterator[Row]) -> AsyncIterator[Row]:
             yield {**one, "id": f"{row['id']} -> {one['target']}"}
 
 
-async def _look_through(before: Scan, rows: AsyncIterator[Row]) -> Scan:
+async def _search_rows(before: Scan, rows: AsyncIterator[Row]) -> Scan:
     """Return a scan that adds the traces in ``rows`` to ``before``.
 
     ``before`` is not changed, because the statement may have to start again.
@@ -272,11 +272,11 @@ def without(value: Any, traces: Traces, mark: str) -> Any:
         data = None
     if data is None:
         return mark
-    text = json.dumps(_without_leaves(data, traces, mark), ensure_ascii=False)
+    text = json.dumps(_remove_leaves(data, traces, mark), ensure_ascii=False)
     return mark if traces.find([text]) else text
 
 
-def _without_leaves(data: Any, traces: Traces, mark: str) -> Any:
+def _remove_leaves(data: Any, traces: Traces, mark: str) -> Any:
     """Return JSON data with ``mark`` in place of the texts and keys that hold traces.
 
     Several texts may hold a trace only together. Then the smallest value around them loses its
@@ -286,10 +286,10 @@ def _without_leaves(data: Any, traces: Traces, mark: str) -> Any:
         return mark if traces.find([data]) else data
     if isinstance(data, dict):
         keys = [mark if traces.find([key]) else key for key in data]
-        values = [_without_leaves(one, traces, mark) for one in data.values()]
+        values = [_remove_leaves(one, traces, mark) for one in data.values()]
         data = dict(zip(keys, values, strict=True))
     elif isinstance(data, list):
-        data = [_without_leaves(one, traces, mark) for one in data]
+        data = [_remove_leaves(one, traces, mark) for one in data]
     else:
         return data
     for words in (SEVERAL, 1):

@@ -168,14 +168,14 @@ def judging_prompt(pairs: Sequence[tuple[ShownName, ShownName]]) -> Prompt:
 
 def parse_judgments(text: str, count: int) -> list[bool | None]:
     """Return the judgment on each pair by a reply, None if the reply gives none or both."""
-    said: dict[int, set[bool]] = {}
+    judgments: dict[int, set[bool]] = {}
     for number, word in _LINE.findall(text):
-        said.setdefault(int(number), set()).add(word.lower() == "same")
-    found = (said.get(number, set()) for number in range(1, count + 1))
+        judgments.setdefault(int(number), set()).add(word.lower() == "same")
+    found = (judgments.get(number, set()) for number in range(1, count + 1))
     return [next(iter(one)) if len(one) == 1 else None for one in found]
 
 
 def _show_name(name: ShownName) -> str:
     head = f"{name.name} ({name.type})"
-    said = " ".join(dict.fromkeys(name.said))[:MOST_SHOWN]
-    return fenced(neutral_text(f"{head}: {said}" if said else head))
+    description = " ".join(dict.fromkeys(name.said))[:MOST_SHOWN]
+    return fenced(neutral_text(f"{head}: {description}" if description else head))

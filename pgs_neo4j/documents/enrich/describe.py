@@ -139,10 +139,10 @@ async def _describe_row(
             try:
                 name = type(describer).__name__
                 with said_by(name, "describer"):
-                    said: object = await describer.describe(
+                    reply: object = await describer.describe(
                         row["name"], row["type"], row["fragments"]
                     )
-                return checked_description(name, said, row["name"])
+                return checked_description(name, reply, row["name"])
             except (ModelOutputError, PromptTooLongError) as error:
                 done.refusal = f"{row['name']}: {error}"
     return ""

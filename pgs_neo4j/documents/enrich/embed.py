@@ -36,7 +36,7 @@ PAGE = 1_000
 BATCH_TEXTS, BATCH_TOKENS = 200, 20_000
 """Most texts of a call, and their tokens."""
 MOST_REFUSED = 10
-"""Texts that may fail on their own before the embedder is not called anymore."""
+"""Texts that may fail on their own before all calls of the embedder end."""
 CALLS_AT_ONCE = 5
 """Calls that are queued together, which bounds the vectors in memory. The queue decides how many
 are sent."""
@@ -94,7 +94,7 @@ async def embed_waiting(tools: IngestTools, writer: Writer, *, stopped: str) -> 
     if tools.embedding is None:
         return TextsEmbedded(waiting=await _count_missing(db, writer))
     model = tools.embedding.embedder.name
-    work = _Work(tools, tools.embedding, writer)
+    work = _TextEmbedder(tools, tools.embedding, writer)
     work.done.stopped = stopped
     tools.on_event(StepStarted("ingest", "vectors"))
     for pages in (read_node_texts(db, writer, model), read_fact_texts(db, writer, model)):
@@ -112,7 +112,7 @@ async def _count_missing(db: Database, writer: Writer) -> int:
     return (await count_unembedded(db, writer.graph, writer.label, space.model))[0]
 
 
-class _Work:
+class _TextEmbedder:
     """Embeds the texts of a graph page by page, and counts the results in ``done``."""
 
     def __init__(self, tools: IngestTools, embedding: Embedding, writer: Writer) -> None:

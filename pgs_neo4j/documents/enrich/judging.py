@@ -35,7 +35,7 @@ PAIRS = 10
 LEAST_COSINE = 0.85
 """Least cosine of two near entities of a type."""
 MOST_READ = 20_000
-"""Most entities of a graph to compare their vectors. In a larger graph, no vectors are compared."""
+"""Most entities of a graph whose vectors are compared. In a larger graph, none are."""
 NEAREST = 5
 """Most pairs of each entity with entities that come after it in the alphabet."""
 PAGE = 1000

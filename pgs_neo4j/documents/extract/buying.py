@@ -88,7 +88,7 @@ async def extract_group(
     settled = [one.settle(found) for one in group]
     documents = _documents_of(settled)
     in_graph = {chunk.extraction_key for chunks in stored.values() for chunk in chunks}
-    buying = _Buying(tools, asyncio.Semaphore(tools.calls.scheduler.limit.ceiling))
+    buying = _ChunkExtractor(tools, asyncio.Semaphore(tools.calls.scheduler.limit.ceiling))
     groups = prompt_groups(settled, found, tools.extractor)
     with tools.keeper.extracting(documents):
         await tools.keeper.add_documents((found.keys() - in_graph) & documents.keys())
@@ -130,7 +130,7 @@ def prompt_groups(
 
 
 @dataclass(slots=True)
-class _Buying:
+class _ChunkExtractor:
     """Extracts chunks; ``ended`` is the failure that would end any other call in the same way.
 
     A prompt occupies a place of ``room`` until its reply is stored. So a crash loses no more

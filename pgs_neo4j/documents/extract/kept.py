@@ -172,7 +172,7 @@ async def forget_all(db: Database, graph: str) -> int:
 
 
 async def read_kept_documents(db: Database, graph: str) -> list[str]:
-    """Return the ids of the documents that stored data names. Raises DatabaseError."""
+    """Return the ids of the documents with stored extractions or replies. Raises DatabaseError."""
     rows = await db.read(queries.get("documents/deletion/read_kept"), graph=graph)
     return [row["document"] for row in rows]
 

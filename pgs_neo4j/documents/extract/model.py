@@ -32,8 +32,8 @@ from pgs_neo4j.text.local_extraction.proper_names import missed_names
 from pgs_neo4j.text.tokens import estimate
 
 ROOMS = ((25_000, 4_096), (75_000, 8_192), (125_000, 12_288))
-"""Pairs of a chunk's size in bytes and the reply's tokens for chunks below it (published figures of
-dual-level retrieval)."""
+"""Pairs of a size in bytes and a number of tokens: the reply to a smaller chunk gets this many
+(published figures of dual-level retrieval)."""
 MOST_ROOM = 16_384
 LARGEST_ROOM = 32_768
 """Most tokens of a reply when a truncated one is requested again."""
@@ -77,7 +77,7 @@ PAID = TypeAdapter(PaidReply)
 
 
 def reuse_reply(calls: Calls, kept: str) -> PaidReply:
-    """Return a stored reply, and count it among the ingestion's unproven calls if it is one."""
+    """Return a stored reply; if it is not proven, add it to the ingestion's unproven replies."""
     reply = PAID.validate_json(kept)
     calls.uncounted += not reply.proven
     return reply
@@ -137,11 +137,11 @@ class ModelExtractor:
         and then for each half of the chunks. Raises ModelError and StoppedError.
         """
         await self.calls.ask_context(self.llm)
-        return await _Asking(self).extract(tuple(chunks))
+        return await _PassageExtractor(self).extract(tuple(chunks))
 
 
 @dataclass(slots=True)
-class _Asking:
+class _PassageExtractor:
     """Makes the calls for some passages; each reply is stored before the next call."""
 
     own: ModelExtractor
@@ -217,7 +217,7 @@ class _Asking:
                 self.too_long = str(error)
                 if not replies or first:
                     return None
-                # The context has no more room. New numbers of attempts keep the replies apart.
+                # The context has no more room. A new attempt number gives the reply a new key.
                 room, first = former, TRIES
                 continue
             if parsed is not None:
@@ -248,7 +248,8 @@ class _Asking:
     async def _buy(self, prompt: Prompt, room: int, attempt: int) -> PaidReply:
         """Return the stored reply to a prompt, or make the call.
 
-        A new reply is stored only before the next call, because the last one needs no storing.
+        A new reply is stored only before the next call. After the last call, the whole extraction
+        is stored instead.
         """
         own, replies = self.own, self.own.replies
         key = own.reply_key(prompt, room, attempt)

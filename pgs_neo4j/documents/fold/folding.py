@@ -26,7 +26,8 @@ from pgs_neo4j.text.name_variants import PresentName, present_name
 Types = Mapping[str, Mapping[str, str]]
 """For each key, the type that a mention of each type counts as."""
 STRAY_MOST = 2
-"""Most mentions of a type that counts as a mistake. Few mentions move if it proves to be right."""
+"""Most mentions of a type that counts as a mistake. The limit is low, so that only few mentions
+have to move if the type later proves to be right."""
 STRAY_RATIO = 3
 """Least ratio between the mentions of a name's commonest type and those of a mistaken type."""
 
@@ -130,7 +131,7 @@ def fold(
 
 
 def belonging_of(types: Types, entities: Mapping[Named, Named]) -> dict[str, dict[str, Named]]:
-    """Return the entity of each key and type: that of the type which it counts as."""
+    """Return the entity of each key and type, by the type that it counts as."""
     return {
         key: {kind: entities[key, main] for kind, main in own.items()} for key, own in types.items()
     }

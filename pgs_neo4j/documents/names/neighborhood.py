@@ -178,13 +178,13 @@ async def _resolve_names(
         if named not in found.indexed or present.get(named) != found.indexed[named].name
     }
     entities = {named: found.indexed[named].entity for named in present.keys() - changed}
-    around = Surroundings(db, graph, resolution, found.keys, {**present}, {**found.indexed})
-    near = await around.entities_near(changed | suspects)
+    surroundings = Surroundings(db, graph, resolution, found.keys, {**present}, {**found.indexed})
+    near = await surroundings.entities_near(changed | suspects)
     entities |= {named: entity for named, entity in near.items() if named in present}
     far = {
         named: entity
         for named, entity in near.items()
-        if named not in present and around.indexed[named].entity != entity
+        if named not in present and surroundings.indexed[named].entity != entity
     }
     keys = {named[0] for named in (*far, *far.values(), *entities.values())} - found.keys
     if not keys:
@@ -293,11 +293,11 @@ def renamed_entities(stay: NameTallies, old: Belonging, new: Belonging) -> dict[
     if all(before == after for before, after in brought):
         return {}
     placed = _assign_places(brought)
-    taken, standing = (
+    taken, existing = (
         {*placed.values()},
         {entity for own in old.values() for entity in own.values()},
     )
-    homeless = sorted(entity for entity in standing & taken if entity not in placed)
+    homeless = sorted(entity for entity in existing & taken if entity not in placed)
     left = sorted(placed.keys() - taken)
     placed |= dict(zip(homeless, left, strict=False))
     return {before: after for before, after in sorted(placed.items()) if before != after}

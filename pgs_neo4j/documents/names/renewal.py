@@ -133,14 +133,14 @@ def _make_ruling(row: Row) -> Ruling:
 
 
 async def _read_present_names(db: Database, graph: str) -> _PresentNames:
-    """Return the names of all entities. Its size grows with the names, not with their mentions."""
-    standing = _PresentNames()
+    """Return the names of all entities. The result grows with the names, not with the mentions."""
+    present = _PresentNames()
     for row in await db.read(queries.get("documents/names/read_mentioned_names"), graph=graph):
         named = normalize_name(row["name"]), row["type"]
-        tally = standing.names.of(named)
+        tally = present.names.of(named)
         tally.count += row["count"]
         tally.sure += row["count"] if row["sure"] else 0
         tally.names[row["name"]] += row["count"]
         tally.shorts.update({row["short"]: row["count"]} if row["short"] else {})
-        standing.entities[named] = row["entity_key"], row["entity_type"]
-    return standing
+        present.entities[named] = row["entity_key"], row["entity_type"]
+    return present

@@ -85,12 +85,12 @@ async def work_out(
     """
     leaving = {one.chunk: one for one in gone}
     coming = {one.chunk: one for one in added}
-    around = resolution or Resolution(), leaving, coming, [*suspects]
+    arguments = resolution or Resolution(), leaving, coming, [*suspects]
     moving, parts = MovingNames(), dict[str, Contribution]()
-    near = await read_neighborhood(db, graph, *around)
+    near = await read_neighborhood(db, graph, *arguments)
     while moving.add(near, [*leaving.values(), *parts.values()]):
         parts = await moving.read(db, graph, {*leaving, *coming})
-        every = around[0], leaving | parts, coming | parts, around[3]
+        every = arguments[0], leaving | parts, coming | parts, arguments[3]
         near = await read_neighborhood(db, graph, *every)
     relations, dropped = await _change_relations(db, graph, leaving | parts, coming | parts, near)
     rows = entity_rows(near.names, near.new)
@@ -135,7 +135,7 @@ async def _change_relations(
     end is new, so it is not looked up.
     """
     old, new = near.old, near.new
-    standing = {entity for own in old.values() for entity in own.values()}
+    existing = {entity for own in old.values() for entity in own.values()}
     before = {chunk: stated(one, old) for chunk, one in leaving.items()}
     after = {chunk: stated(one, new) for chunk, one in coming.items()}
     lost = {
@@ -148,7 +148,7 @@ async def _change_relations(
     grown = [
         place
         for place in tallies
-        if place not in lost and standing.issuperset((place[0], place[2]))
+        if place not in lost and existing.issuperset((place[0], place[2]))
     ]
     for place, tally in (await read_relations(db, graph, grown, near.former)).items():
         tallies[place].merge(tally)

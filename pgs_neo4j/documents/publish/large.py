@@ -224,8 +224,8 @@ async def _publish_part(
     (part,) = group.extracted.documents
     new = new_document(order, tools, part, group.extracted)
     what = await assemble(db, order.graph, [new], group.stored, writer.resolution)
-    apart = db is tools.db
-    await publish(db, writer, what, last=apart or part.part is None or part.part.last)
+    separate = db is tools.db
+    await publish(db, writer, what, last=separate or part.part is None or part.part.last)
     return [new]
 
 

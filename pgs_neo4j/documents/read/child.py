@@ -58,21 +58,21 @@ def main() -> None:
         (resource.RLIMIT_CORE, 0),
         (resource.RLIMIT_NOFILE, OPEN_FILES),
     ):
-        _lower(limit, most)
+        _lower_limit(limit, most)
     base = _used_bytes()
-    _lower(resource.RLIMIT_AS, base + (memory_mb + RESERVED_MB) * 2**20)
+    _lower_limit(resource.RLIMIT_AS, base + (memory_mb + RESERVED_MB) * 2**20)
     while line := requests.readline(LONGEST_HEAD):
         _limit_time(seconds)
         head = json.loads(line)
         _limit_time(head["seconds"])
-        _lower(resource.RLIMIT_AS, base + head["memory"] * 2**20, hard=False)
-        for body in _answer(head, requests, base):
+        _lower_limit(resource.RLIMIT_AS, base + head["memory"] * 2**20, hard=False)
+        for body in _answer_request(head, requests, base):
             replies.write(LENGTH.pack(len(body)))
             replies.write(body)
             replies.flush()
 
 
-def _answer(head: dict[str, Any], requests: BinaryIO, base: int) -> Iterator[bytes]:
+def _answer_request(head: dict[str, Any], requests: BinaryIO, base: int) -> Iterator[bytes]:
     """Yield the replies to a request."""
     spent = True
     try:
@@ -86,7 +86,7 @@ def _answer(head: dict[str, Any], requests: BinaryIO, base: int) -> Iterator[byt
         yield _write_refusal(str(error), spent=spent, empty=isinstance(error, EmptyDocumentError))
     except MemoryError:
         # The document still takes all allowed memory, so the reply needs the reserve.
-        _raise_memory()
+        _release_reserve()
         reason = f"reading it takes more than {head['memory']:,} MB of memory"
         yield _write_refusal(reason, spent=True)
     except RecursionError:
@@ -128,7 +128,7 @@ def _answer_records(head: dict[str, Any], requests: BinaryIO) -> Iterator[bytes]
                 reply, letters = [], 0
     except (InputFileError, MemoryError) as error:
         if isinstance(error, MemoryError):
-            _raise_memory()
+            _release_reserve()
         if reply:
             yield _pack({"records": reply})
         raise
@@ -175,7 +175,7 @@ def _used_bytes() -> int:
         return 0
 
 
-def _raise_memory() -> None:
+def _release_reserve() -> None:
     """Allow this process to use the reserved memory."""
     ceiling = resource.getrlimit(resource.RLIMIT_AS)[1]
     resource.setrlimit(resource.RLIMIT_AS, (ceiling, ceiling))
@@ -184,10 +184,10 @@ def _raise_memory() -> None:
 def _limit_time(seconds: int) -> None:
     """Limit the CPU time of this request; the system ends the process when it is used up."""
     used = resource.getrusage(resource.RUSAGE_SELF)
-    _lower(resource.RLIMIT_CPU, int(used.ru_utime + used.ru_stime) + seconds + 1, hard=False)
+    _lower_limit(resource.RLIMIT_CPU, int(used.ru_utime + used.ru_stime) + seconds + 1, hard=False)
 
 
-def _lower(limit: int, most: int, *, hard: bool = True) -> None:
+def _lower_limit(limit: int, most: int, *, hard: bool = True) -> None:
     """Set a limit, but never above the system's maximum."""
     ceiling = resource.getrlimit(limit)[1]
     if ceiling != resource.RLIM_INFINITY:

@@ -160,15 +160,15 @@ def _find_bands(pieces: Sequence[_Piece]) -> list[_Columns]:
     """
     best: list[_Columns] = []
     most = 0
-    for gutter in _possible_gutters(pieces):
-        bands = [*_bands_at(gutter, pieces)]
+    for gutter in _find_gutters(pieces):
+        bands = [*_find_bands_at(gutter, pieces)]
         count = sum(len(column) for band in bands for column in band)
         if count > most:
             best, most = bands, count
     return best
 
 
-def _possible_gutters(pieces: Sequence[_Piece]) -> Iterator[float]:
+def _find_gutters(pieces: Sequence[_Piece]) -> Iterator[float]:
     """Yield horizontal positions at which enough lines begin or end, from left to right."""
     slack = median(piece.words[0].height for piece in pieces) / 10
     edges = [(piece.left, -slack) for piece in pieces] + [(piece.right, slack) for piece in pieces]
@@ -185,7 +185,7 @@ def _possible_gutters(pieces: Sequence[_Piece]) -> Iterator[float]:
             yield place
 
 
-def _bands_at(gutter: float, pieces: Sequence[_Piece]) -> Iterator[_Columns]:
+def _find_bands_at(gutter: float, pieces: Sequence[_Piece]) -> Iterator[_Columns]:
     """Yield the columns of each band; a line that crosses the gutter ends a band."""
     drawn = {piece: place for place, piece in enumerate(pieces)}
     band: list[_Piece] = []
@@ -193,12 +193,12 @@ def _bands_at(gutter: float, pieces: Sequence[_Piece]) -> Iterator[_Columns]:
         if piece is not None and not piece.left < gutter < piece.right:
             band.append(piece)
             continue
-        if columns := _columns_at(gutter, sorted(band, key=drawn.__getitem__)):
+        if columns := _find_columns_at(gutter, sorted(band, key=drawn.__getitem__)):
             yield columns
         band = []
 
 
-def _columns_at(gutter: float, band: Sequence[_Piece]) -> _Columns | None:
+def _find_columns_at(gutter: float, band: Sequence[_Piece]) -> _Columns | None:
     """Return a band's columns, None unless they are running text that was drawn row by row."""
     on_left = [piece.right <= gutter for piece in band]
     left = [piece for piece, side in zip(band, on_left, strict=True) if side]
@@ -209,13 +209,13 @@ def _columns_at(gutter: float, band: Sequence[_Piece]) -> _Columns | None:
     changes = sum(one != other for one, other in pairwise(on_left))
     if changes < fewer:
         return None
-    columns = [*_columns_of(left), *_columns_of(right)]
+    columns = [*_find_columns_beside(left), *_find_columns_beside(right)]
     if not all(map(_is_running_text, columns)):
         return None
     return columns[::-1] if _runs_to_the_left(band) else columns
 
 
-def _columns_of(side: list[_Piece]) -> _Columns:
+def _find_columns_beside(side: list[_Piece]) -> _Columns:
     """Return the columns on one side of a gutter, which may be divided by further gutters."""
     bands = _find_bands(side)
     whole = len(bands) == 1 and sum(map(len, bands[0])) == len(side)

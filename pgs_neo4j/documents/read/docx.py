@@ -282,7 +282,7 @@ def _deletion_marks(blocks: Sequence[Element]) -> Iterator[Element]:
 
 
 def _end_deletion(piece: Sequence[Element]) -> None:
-    """Prevent mammoth from merging the last paragraph of a piece with a next one."""
+    """Prevent mammoth from merging the last paragraph of a piece with the next one."""
     for mark in _deletion_marks(piece[-1:]):
         mark.tag = "none"
 

@@ -147,11 +147,11 @@ def _stream_all_blocks(
             added += _find_unreferenced(root, kind, {*referred})
             found |= {(kind, _get(note, "id")): [*note] for note in root if local(note) == kind}
     gathered.notes += (found[note] for note in referred)
-    around = [*_read_headers(archive, names, part, seen)]
+    headers = [*_read_headers(archive, names, part, seen)]
     comments = [*_read_comments(archive, names, part, seen)]
     for title, section in (
         ("Notes", added),
-        ("Headers and footers", around),
+        ("Headers and footers", headers),
         ("Comments", comments),
         ("Deleted text", [*_write_deletions(seen)]),
     ):
@@ -245,19 +245,19 @@ def _replace(one: Element, part: _Part, archive: zipfile.ZipFile, seen: Seen) ->
         return ()
     # Without children, ``del`` means that the mark of a paragraph or a row is deleted.
     if name == "del" and len(one):
-        _note_deletion(one, seen, _get(one, "author"))
+        _record_deletion(one, seen, _get(one, "author"))
         return ()
     if name == "tr" and (author := _find_row_deleter(one)) is not None:
-        _note_deletion(one, seen, author)
+        _record_deletion(one, seen, author)
         return ()
     if name in ("oMath", "ruby"):
         text = _write_equation(one) if name == "oMath" else _write_ruby(one)
         return [_make_run(text)] if name == "oMath" else [_make_text(text)]
     if name in ("altChunk", "subDoc"):
-        seen.wordless.add(("document", _any_target(one, part)))
+        seen.wordless.add(("document", _find_target(one, part)))
         return ()
     if name == "contentPart":
-        seen.wordless.add(("ink", _any_target(one, part)))
+        seen.wordless.add(("ink", _find_target(one, part)))
         return ()
     if name == "t":
         for id_ in seen.open:
@@ -312,14 +312,14 @@ def _replace_drawing(
             _rewrite(inner, part, archive, seen)
             boxes.append(inner)
         elif name in ("blip", "imagedata"):
-            pictures.append(_any_target(inner, part))
+            pictures.append(_find_target(inner, part))
         elif name == "chart":
-            seen.wordless.add(("chart", _any_target(inner, part)))
+            seen.wordless.add(("chart", _find_target(inner, part)))
         elif name in ("OLEObject", "control"):
-            seen.wordless.add(("object", _any_target(inner, part)))
+            seen.wordless.add(("object", _find_target(inner, part)))
             explained = True  # The picture shows the object, which is counted.
         elif name == "contentPart":
-            seen.wordless.add(("ink", _any_target(inner, part)))
+            seen.wordless.add(("ink", _find_target(inner, part)))
         elif name == "relIds":
             words += _read_diagram(inner, part, archive)
         elif name == "t" and inner.text:
@@ -380,14 +380,14 @@ def _find_row_deleter(row: Element) -> str | None:
     return next((_get(mark, "author") for mark in marks), None)
 
 
-def _note_deletion(one: Element, seen: Seen, author: str) -> None:
-    text = " ".join("".join(_texts(part, "delText", "t")) for part in _paragraphs(one))
+def _record_deletion(one: Element, seen: Seen, author: str) -> None:
+    text = " ".join("".join(_texts(part, "delText", "t")) for part in _find_paragraphs(one))
     if text:
         place = seen.paragraphs, author
         seen.deleted[place] = seen.deleted.get(place, "") + text
 
 
-def _paragraphs(one: Element) -> Sequence[Element]:
+def _find_paragraphs(one: Element) -> Sequence[Element]:
     """Return the paragraphs within an element, or the element itself if it has none."""
     return [inner for inner in one.iter() if local(inner) == "p"] or [one]
 
@@ -501,7 +501,7 @@ def _texts(one: Element, *names: str) -> Iterator[str]:
     return (node.text or "" for node in one.iter() if local(node) in wanted)
 
 
-def _any_target(one: Element, part: _Part) -> str:
+def _find_target(one: Element, part: _Part) -> str:
     """Return the path of an element's target, by which a repeated picture counts only once.
 
     An element without a target gets a unique name instead.

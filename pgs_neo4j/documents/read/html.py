@@ -275,16 +275,18 @@ def _read_closed(node: Any) -> str:
     """Return the words of a drawing, or the value of a form field."""
     attributes = node.attributes
     if node.tag == "svg":
-        said = _texts_within(node, lambda one: one.tag in DRAWN)
+        texts = _texts_within(node, lambda one: one.tag in DRAWN)
     elif node.tag == "select":
-        said = _texts_within(node, lambda one: one.tag == "option" and "selected" in one.attributes)
+        texts = _texts_within(
+            node, lambda one: one.tag == "option" and "selected" in one.attributes
+        )
     elif node.tag == "textarea":
-        said = [node.text()]
+        texts = [node.text()]
     elif attributes.get("type") in ("checkbox", "radio"):
-        said = ["[x]"] if "checked" in attributes else []
+        texts = ["[x]"] if "checked" in attributes else []
     else:
-        said = [] if attributes.get("type") in BUTTONS else [attributes.get("value") or ""]
-    return f" {' '.join(said)} " if any(text.strip() for text in said) else ""
+        texts = [] if attributes.get("type") in BUTTONS else [attributes.get("value") or ""]
+    return f" {' '.join(texts)} " if any(text.strip() for text in texts) else ""
 
 
 def _texts_within(root: Any, wanted: Callable[[Any], bool]) -> list[str]:
@@ -292,18 +294,18 @@ def _texts_within(root: Any, wanted: Callable[[Any], bool]) -> list[str]:
 
     The outer element's text already contains the text of the inner ones.
     """
-    said: list[list[str]] = []
+    collected: list[list[str]] = []
     outer = None
     for node, entered in _walk(root, lambda _: True, ()):
         if node.is_element_node:
             if entered and outer is None and wanted(node):
                 outer = node.mem_id
-                said.append([])
+                collected.append([])
             elif not entered and node.mem_id == outer:
                 outer = None
         elif outer is not None and node.is_text_node:
-            said[-1].append(node.text_content or "")
-    return ["".join(texts) for texts in said]
+            collected[-1].append(node.text_content or "")
+    return ["".join(texts) for texts in collected]
 
 
 def _decode_page(data: bytes, charset: str) -> Decoded:

@@ -63,7 +63,7 @@ MOST_RECORD = 40_000_000
 MOST_REFUSED = 1_000
 """Most refused records of a file that are named. The others are only counted."""
 MOST_RATIO = 100
-"""Most times its size that a file may unpack to, or may become by repeated column names."""
+"""Most times its own size to which a file may grow by unpacking or by repeated column names."""
 SMALL_BYTES = 2**20
 """Unpacked bytes below which the ratio is not checked."""
 MOST_MARKS = 30

@@ -70,7 +70,7 @@ def read_pdf(data: bytes) -> tuple[DocumentText, str]:
                 pdf.init_forms()  # PDFium needs this before a page is opened.
             pages = [_read_page(pdf, number) for number in range(len(pdf))]
             bookmarks = [*_read_bookmarks(pdf)]
-            unread = [*_unread_pages(pages), *_unread_parts(pdf)]
+            unread = [*_describe_unread_pages(pages), *_describe_unread_parts(pdf)]
             title = _read_title(pdf, pages[0].text if pages else "")
     except pypdfium2.PdfiumError as error:
         if getattr(error, "err_code", None) == _WRONG_PASSWORD:
@@ -234,7 +234,7 @@ def _count_letters(text: str) -> int:
     return sum(map(str.isalnum, text))
 
 
-def _unread_pages(pages: Sequence[_Page]) -> Iterator[str]:
+def _describe_unread_pages(pages: Sequence[_Page]) -> Iterator[str]:
     """Yield a phrase for each kind of unread part with its pages: ``pages 2 to 4 are pictures``."""
     by_kind: dict[str, list[int]] = defaultdict(list)
     for number, page in enumerate(pages, start=1):
@@ -264,7 +264,7 @@ def list_pages(numbers: Sequence[int]) -> str:
     return ", ".join(parts)
 
 
-def _unread_parts(pdf: Any) -> Iterator[str]:
+def _describe_unread_parts(pdf: Any) -> Iterator[str]:
     """Yield phrases for the unread parts that belong to no page."""
     from pypdfium2 import raw
 

@@ -77,14 +77,14 @@ def _read_remark(pdfium: Any, annotation: Any) -> tuple[str, str]:
         pdfium.FPDF_ANNOT_RICHMEDIA: "a film",
         pdfium.FPDF_ANNOT_THREED: "a 3D model",
     }
-    said = _read_string(pdfium, annotation, b"Contents")
-    if not said:
+    contents = _read_string(pdfium, annotation, b"Contents")
+    if not contents:
         return "", wordless.get(kind, "")
     author = _read_string(pdfium, annotation, b"T")
     by = f" by {author}" if author else ""
     # A file, a film, or a recording holds more than its description, so it stays unread.
     beyond = "" if kind in (pdfium.FPDF_ANNOT_STAMP, pdfium.FPDF_ANNOT_INK) else wordless.get(kind)
-    return f"Remark{by}: {said}", beyond or ""
+    return f"Remark{by}: {contents}", beyond or ""
 
 
 def _read_field(pdfium: Any, form: Any, annotation: Any) -> tuple[str, str]:

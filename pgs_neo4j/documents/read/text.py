@@ -35,7 +35,7 @@ WIDE = frozenset(("gb18030", "big5", "cp932", "euc_jp", "cp949"))
 MOST_CHAOS = 0.1
 LEAST_COHERENCE = 0.3
 CLEAR = 0.04
-"""Least lead in chaos and coherence of the best guess over another possible text."""
+"""Least lead of the best guess over another possible text, in chaos or in coherence."""
 MIXED = {True: 0.5, False: 0.002}
 """Least share of UTF-8 outside of ASCII to refuse a file with mixed encodings. The first value is
 for wide or unknown encodings, whose bytes may look like UTF-8."""
@@ -178,7 +178,7 @@ def encodings_named(name: str) -> tuple[str, ...]:
 
 def guess(data: bytes) -> str:
     """Return the encoding of bytes that are not UTF-8. Raises InputFileError if it is unclear."""
-    at = _first_foreign(data)
+    at = _find_first_foreign(data)
     try:
         from charset_normalizer import from_bytes
     except ImportError as error:
@@ -227,7 +227,7 @@ def _share_of_utf8(sample: bytes) -> float:
     return valid / max(1, valid + foreign)
 
 
-def _first_foreign(data: bytes) -> int:
+def _find_first_foreign(data: bytes) -> int:
     try:
         data.decode()
     except UnicodeDecodeError as error:

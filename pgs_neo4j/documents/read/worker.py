@@ -32,7 +32,7 @@ MEMORY_MB = MOST_MB
 SECONDS = 60
 """Most CPU time for one document, unless it is read in records."""
 PATIENCE = 4
-"""Most elapsed time per CPU time of a document, because the machine may be busy."""
+"""Factor from the limit of CPU time to that of elapsed time, because the machine may be busy."""
 PASSED = ("PATH", "PYTHONPATH", "LD_LIBRARY_PATH", "LANG")
 """Environment variables that the process gets. A parser must not see any keys."""
 PIECE = 2**20

@@ -93,11 +93,11 @@ async def resolve(host: str, port: int, *, private: bool) -> str:
 
 
 def is_public(address: str) -> bool:
-    """Return whether an address is public; an IPv6 address for an IPv4 one counts as that."""
+    """Return whether an address is public; an IPv4 address within an IPv6 address decides."""
     try:
         ip = ip_address(address)
     except ValueError:
-        return False  # Only an address with a zone cannot be parsed, and it is link-local.
+        return False  # Only addresses with a zone fail to parse, and they are link-local.
     if isinstance(ip, IPv6Address):
         inner = ip.ipv4_mapped or ip.sixtofour
         if ip in _NAT64:

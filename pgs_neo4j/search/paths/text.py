@@ -64,8 +64,8 @@ async def find_by_text(
     mapping names facts, because a full-text index of nodes does not hold them. The names of a
     node's labels and relationship types count as its words. Raises DatabaseError.
     """
-    spoken = searched_words(question)
-    if not spoken:
+    asked_words = searched_words(question)
+    if not asked_words:
         return Hits("no words to search for")
     covering = covering_text_indexes(indexes, mapping)
     hits = await _find_in_texts(db, covering, own, mapping, question, k)
@@ -125,10 +125,10 @@ def searched_words(question: str) -> list[str]:
     that no word is an operator. Other signs are left out. So are words without a letter or digit,
     and function words if there are other words.
     """
-    spoken = find_words(question.lower())
-    content = [word for word in spoken if not _is_function_word(word)]
+    found = find_words(question.lower())
+    content = [word for word in found if not _is_function_word(word)]
     named = [
-        word for word in (*(content or spoken), *words(question)) if any(map(str.isalnum, word))
+        word for word in (*(content or found), *words(question)) if any(map(str.isalnum, word))
     ]
     return list(dict.fromkeys(named))[:MOST_WORDS]
 
@@ -207,15 +207,15 @@ async def find_findings(
 
     Only runs in sessions count whose names begin with ``sessions``. Raises DatabaseError.
     """
-    spoken = searched_words(question)
-    if graph is None or not spoken:
+    asked_words = searched_words(question)
+    if graph is None or not asked_words:
         return Hits("no runs to look at" if graph is None else "no words to search for")
     rows = await db.read(
         queries.get("search/find_findings"),
         graph=graph,
         prefix=sessions,
-        words=spoken,
-        least=math.ceil(LEAST_SHARE * len(spoken)),
+        words=asked_words,
+        least=math.ceil(LEAST_SHARE * len(asked_words)),
         k=k,
     )
     findings = (
@@ -224,7 +224,7 @@ async def find_findings(
             text=row["text"],
             run=row["run"],
             partition=row["partition"],
-            score=row["count"] / len(spoken),
+            score=row["count"] / len(asked_words),
         )
         for row in rows
     )

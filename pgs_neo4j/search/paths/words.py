@@ -110,8 +110,8 @@ async def find_by_shared_words(
     Every text is searched for the beginnings of the question's words, which all forms of a word
     share. The best nodes are then scored again by whole words. Raises DatabaseError.
     """
-    spoken = words(question)
-    asked = Counter(map(_common_beginning, spoken))
+    question_words = words(question)
+    asked = Counter(map(_common_beginning, question_words))
     terms = sorted(asked)
     if not terms or not mapping.has_text:
         return {}
@@ -147,7 +147,7 @@ async def find_by_shared_words(
         for head in heads
     ]
     held = {terms[place]: count for place, count in holders.items()}
-    stems = {stem(word): held.get(_common_beginning(word), 0) for word in spoken}
+    stems = {stem(word): held.get(_common_beginning(word), 0) for word in question_words}
     counts = dict(zip(terms_of_stems([*stems]), stems.values(), strict=True))
     scored = await asyncio.to_thread(
         rescore, question, candidates, counts, len(rows), read=RECENT_TOKENS.read

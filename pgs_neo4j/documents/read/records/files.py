@@ -107,8 +107,8 @@ def _make_record_document(
         return None
     made = make_document(fields, columns, chosen)
     if made.guessed and hash64(encoded(made.key)) in seen:
-        # The column looked like a key in the sample, but is none. So the text becomes part of the
-        # key.
+        # The column looked like a key in the sample, but its values repeat. So a hash of the text
+        # becomes part of the key.
         made = replace(made, key=f"{made.key} {digest(made.text.text)[:8]}")
     key = hash64(encoded(made.key))
     if key in seen:

@@ -188,8 +188,8 @@ class _Records:
         """Yield the records; a refused record is yielded before its end is read."""
         event, value = next(self.events, ("", None))
         if event == "start_array":
-            yield from self._items()
-            yield from self._lists()
+            yield from self._read_items()
+            yield from self._read_lists()
         elif event == "start_map":
             first = _Value(self.most)
             first.take(event, value)
@@ -199,9 +199,9 @@ class _Records:
                 self._skip(first.depth)
                 yield from self.whole()
             else:
-                yield from self._items(_begin_object(self.most))
-                yield from self._members(name)
-                yield from self._named(name)
+                yield from self._read_items(_begin_object(self.most))
+                yield from self._read_members(name)
+                yield from self._read_named_lists(name)
         elif event:
             yield self._build(event, value)
             yield from self.whole()
@@ -229,25 +229,25 @@ class _Records:
     def whole(self) -> Iterator[_Value]:
         """Yield all top-level values."""
         for event, value in self.events:
-            yield from self._record(event, value)
+            yield from self._read_record(event, value)
 
-    def _lists(self) -> Iterator[_Value]:
+    def _read_lists(self) -> Iterator[_Value]:
         """Yield the items of all top-level lists."""
         for event, _ in self.events:
             if event == "start_array":
-                yield from self._items()
+                yield from self._read_items()
             else:
                 self._skip(event in BEGINS)
 
-    def _named(self, name: str) -> Iterator[_Value]:
+    def _read_named_lists(self, name: str) -> Iterator[_Value]:
         """Yield the items of all lists under a name, in all top-level objects."""
         for event, _ in self.events:
             if event == "start_map":
-                yield from self._members(name)
+                yield from self._read_members(name)
             else:
                 self._skip(event in BEGINS)
 
-    def _members(self, wanted: str) -> Iterator[_Value]:
+    def _read_members(self, wanted: str) -> Iterator[_Value]:
         """Yield the items of the lists under the name ``wanted`` in the open object."""
         name = ""
         for event, value in self.events:
@@ -256,20 +256,20 @@ class _Records:
             if event == "map_key":
                 name = value
             elif event == "start_array" and name == wanted:
-                yield from self._items()
+                yield from self._read_items()
             else:
                 self._skip(event in BEGINS)
 
-    def _items(self, first: _Value | None = None) -> Iterator[_Value]:
+    def _read_items(self, first: _Value | None = None) -> Iterator[_Value]:
         """Yield the items of the open list; one event of the ``first`` item was read already."""
         if first is not None:
             yield from self._finish(first)
         for event, value in self.events:
             if event == "end_array":
                 return
-            yield from self._record(event, value)
+            yield from self._read_record(event, value)
 
-    def _record(self, event: str, value: Any) -> Iterator[_Value]:
+    def _read_record(self, event: str, value: Any) -> Iterator[_Value]:
         yield from self._finish(self._build(event, value))
 
     def _build(self, event: str, value: Any) -> _Value:

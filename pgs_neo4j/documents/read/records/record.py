@@ -122,7 +122,7 @@ LONGEST_NAME = 200
 LONGEST_TITLE = 200
 """Most characters of a title. The name of each chunk repeats it."""
 LONGEST_BEGINNING = 80
-"""Most characters of the first values, which become the title without a title and a key."""
+"""Most characters of the first values that title a record without a title and a key."""
 LONGEST_SEEN = 10_000
 """First characters of a value, with white space, that are used for such a title."""
 LINE_PIECE = 2**20
@@ -170,12 +170,12 @@ def make_document(
                 f"its key has more than {LONGEST_KEY} characters; name another column"
             )
         name = ""
-    called = _first_line(fields.get(title, ())) if title else ""
-    if not (called or name):
-        called = _join_first_values(fields)
+    shown_title = _first_line(fields.get(title, ())) if title else ""
+    if not (shown_title or name):
+        shown_title = _join_first_values(fields)
     return RecordText(
         name or digest(text.text)[:16],
-        called[:LONGEST_TITLE].rstrip(),
+        shown_title[:LONGEST_TITLE].rstrip(),
         text,
         guessed=bool(guess),
     )
@@ -207,14 +207,14 @@ def _write_document(
 
 def _join_first_values(fields: Fields) -> str:
     """Return the first values of a record as a title that distinguishes it in a list."""
-    said: list[str] = []
+    parts: list[str] = []
     for name, values in fields.items():
         # A number alone says nothing in a list, so it gets the name of its column.
-        said += [v if any(map(str.isalpha, v)) else f"{_line(name)} {v}" for v in values[:1]]
-        if sum(map(len, said)) >= LONGEST_BEGINNING:
+        parts += [v if any(map(str.isalpha, v)) else f"{_line(name)} {v}" for v in values[:1]]
+        if sum(map(len, parts)) >= LONGEST_BEGINNING:
             break
-    said = [_first_line((one,)) for one in said]
-    return ", ".join(said)[:LONGEST_BEGINNING].rstrip(", ")
+    parts = [_first_line((one,)) for one in parts]
+    return ", ".join(parts)[:LONGEST_BEGINNING].rstrip(", ")
 
 
 @dataclass(slots=True)
