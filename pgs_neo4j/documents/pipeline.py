@@ -56,7 +56,7 @@ class _Tally:
 
     @property
     def whole(self) -> bool:
-        """Whether the graph holds everything that model calls were paid for."""
+        """Whether the graph holds the results of all paid calls."""
         failed = any(outcome.state == "failed" for outcome in self.outcomes)
         return not (failed or self.stopped or self.described.ended)
 
@@ -95,6 +95,8 @@ async def ingest(order: IngestOrder, tools: IngestTools) -> Ingested:
         _report_progress(order, tools, len(compared.outcomes) + len(tally.outcomes))
         await keep_roots(tools.db, writer, compared.rooted)
         await _delete_missing(order, tools, writer, compared, tally)
+        # Merged names need only one description, so they are judged first. Vectors come after
+        # descriptions, because the text of an entity includes its description.
         await _judge_close_names(tools, writer, tally)
         await _describe_entities(tools, writer, tally)
         await _embed_texts(tools, writer, tally)

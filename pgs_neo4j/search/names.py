@@ -178,7 +178,7 @@ def derivation(word: str) -> str:
         for suffix in _ENDINGS:
             rest = word.removesuffix(suffix)
             if rest != word and len(rest) > SHORT and rest[-1] == rest[-2]:
-                rest = rest[:-1]  # "runner"
+                rest = rest[:-1]  # Suffixes double a consonant, as in "runner".
             if rest != word and len(rest) == SHORT and not _VOWELS.isdisjoint(rest):
                 return rest
     return root(word)

@@ -134,6 +134,7 @@ async def read_index(
             table = None
             continue  # A partition may have moved to another segment during the read.
         index = await read_terms(db, table, terms)
+        # Only now is it certain that no cell was deleted before or during the read.
         if await _are_in_use(db, table.segments):
             if known:
                 known.keep(generation_id, table)

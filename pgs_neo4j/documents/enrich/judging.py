@@ -226,6 +226,7 @@ def near_pairs(vectors: Vectors) -> dict[Pair, float]:
     found: dict[Pair, float] = {}
     for names in by_type.values():
         rows = np.stack([vectors[named] for named in names])
+        # The least length avoids a division by 0; a vector of zeros gets cosines of 0.
         rows = rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-12)
         for at, row in enumerate(rows[:-1]):
             cosines = rows[at + 1 :] @ row

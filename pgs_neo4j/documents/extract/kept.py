@@ -128,11 +128,12 @@ class Keeper:
         self._waiting |= texts
         async with self._writing:
             if not texts.keys() & self._waiting.keys():
-                return
+                return  # Another call stored them while this one waited for the lock.
             taken, self._waiting = self._waiting, {}
             try:
                 await self._write(taken)
             except BaseException:
+                # The other callers still wait for their texts, and try again.
                 self._waiting = taken | self._waiting
                 raise
 

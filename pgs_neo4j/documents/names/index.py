@@ -58,12 +58,14 @@ async def read_present(db: Database, graph: str, keys: Iterable[str]) -> dict[Na
     wanted = sorted({*keys})
     query = queries.get("documents/names/read_present")
     rows = await db.read(query, graph=graph, keys=wanted) if wanted else []
-    return _read_rows(name for row in rows for name in row["names"])
+    return _index_by_name(name for row in rows for name in row["names"])
 
 
 async def read_all_present(db: Database, graph: str) -> dict[Named, IndexedName]:
     """Return all present names of a graph. Raises DatabaseError."""
-    return _read_rows(await db.read(queries.get("documents/names/read_all_present"), graph=graph))
+    return _index_by_name(
+        await db.read(queries.get("documents/names/read_all_present"), graph=graph)
+    )
 
 
 async def read_candidates(
@@ -76,7 +78,7 @@ async def read_candidates(
     if not any(by_place.values()):
         return {}
     query = queries.get("documents/names/read_candidates")
-    return _read_rows(await db.read(query, graph=graph, **by_place))
+    return _index_by_name(await db.read(query, graph=graph, **by_place))
 
 
 def placed_blocks(name: PresentName, resolver: Resolver) -> list[Block]:
@@ -92,7 +94,7 @@ def name_row(indexed: IndexedName, resolver: Resolver) -> Row:
     return indexed.row | {"short": indexed.name.short or None} | blocks
 
 
-def _read_rows(rows: Iterable[Row]) -> dict[Named, IndexedName]:
+def _index_by_name(rows: Iterable[Row]) -> dict[Named, IndexedName]:
     found = (
         IndexedName(
             PresentName(
