@@ -339,7 +339,7 @@ class EmbeddingTally:
         stored: Mapping[str, Sequence[StoredChunk]],
         missing: set[str],
     ) -> None:
-        """Add the chunks whose texts the stored versions of their documents do not have.
+        """Count the chunks whose texts are new to their documents.
 
         ``missing`` has the keys of the extractions to make.
         """

@@ -174,7 +174,7 @@ def _find_heads(ranks: Mapping[Named, tuple[object, ...]], rulings: Rulings) -> 
     return heads
 
 
-@lru_cache(maxsize=8192)  # A publication has fewer names.
+@lru_cache(maxsize=8192)  # This is more than the names in one publication.
 def _blocks(name: PresentName) -> tuple[str | None, ...]:
     return blocks_of(name)
 

@@ -51,7 +51,7 @@ class Neighborhood:
 
     @property
     def moved(self) -> list[Named]:
-        """The names and types with unchanged mentions that will belong to another entity."""
+        """The names and types whose unchanged mentions move to another entity."""
         return [
             (key, kind)
             for key, own in sorted(self.stay.by_key.items())
