@@ -1,8 +1,8 @@
 """The only asynchronous door to Neo4j.
 
-It runs a Query under a deadline and returns its rows. Driver errors become errors of this package,
-and messages never contain parameter values. All sessions share one bookmark manager, so reads see
-earlier writes, on a cluster as on a single server.
+``Database`` runs a Query under a deadline and returns its rows. It turns driver errors into errors
+of this package, and its messages never contain parameter values. All sessions share one bookmark
+manager, so that even on a cluster a read sees earlier writes.
 """
 
 from __future__ import annotations
@@ -66,8 +66,8 @@ LOST_S = 0.2  # pause after the acknowledgement of a commit was lost
 class Database:
     """A connection pool to one database, opened and closed by ``connect``.
 
-    With a ``fence``, nothing is written that holds text of documents whose deletion began since:
-    writes raise TextDeletedError instead, and change nothing.
+    A ``fence`` keeps deleted text out of the database. A write raises TextDeletedError and changes
+    nothing if it contains text of a document whose deletion began after the fence was taken.
     """
 
     driver: AsyncDriver = field(repr=False)
@@ -84,9 +84,10 @@ class Database:
     async def read(self, query: Query, **params: object) -> list[Row]:
         """Return all rows of a read statement.
 
-        Retried within the deadline on transient faults, and a few times if something is deleted
-        that it has found: an error says so, or a null where the header allows none. Raises
-        StoredDataError if what this package stored is not what its header says.
+        Retries within the deadline on transient faults. Also retries a few times if another
+        transaction deletes something that the statement has found: the sign is an error, or a null
+        in a column that the header says is never null. Raises StoredDataError if data that this
+        package stored does not match the header.
         """
         query.check(params, ("read",))
         with self._span(query.name):
@@ -95,11 +96,11 @@ class Database:
             return rows
 
     async def write(self, query: Query, **params: object) -> list[Row]:
-        """Return all rows of a write statement, run in one transaction.
+        """Run a write statement in one transaction and return all its rows.
 
-        Retried on transient faults, when the acknowledgement of a commit was lost, and a few times
-        if something is deleted that it has found. So every write statement must be harmless to
-        repeat.
+        Retries on transient faults and when the acknowledgement of a commit was lost, and a few
+        times if another transaction deletes something that the statement has found. So every write
+        statement must be harmless to repeat.
         """
         query.check(params, ("write", "data", "schema"))
         with self._span(query.name):
@@ -111,18 +112,19 @@ class Database:
         timeout_s: float,
         room_mb: int = BULK_MB,
     ) -> Result:
-        """Return what ``work`` returns: all that it writes becomes visible at once, at its end.
+        """Run ``work`` in one transaction and return its result.
 
-        It gets a database whose reads see its own writes, and must be harmless to repeat. Its
-        errors undo all. ``timeout_s`` applies to all of it, and so does the disk that it needs,
-        ``room_mb``.
+        ``work`` gets a database whose reads see its own writes. Other transactions see all of its
+        writes at once, after it returns. If it raises an error, nothing is written. It must be
+        harmless to repeat. ``timeout_s`` limits the whole transaction, which needs ``room_mb``
+        megabytes of free disk.
         """
         self.require_room(room_mb)
-        own = {one.name: getattr(self, one.name) for one in fields(Database)}
+        values = {item.name: getattr(self, item.name) for item in fields(Database)}
 
         @neo4j.unit_of_work(timeout=timeout_s)
         async def run(transaction: AsyncManagedTransaction) -> Result:
-            result = await work(_OneTransaction(**own, transaction=transaction))
+            result = await work(_OneTransaction(**values, transaction=transaction))
             await self._check_fence(transaction, known)
             return result
 
@@ -152,7 +154,7 @@ class Database:
                 return rows
 
     async def batch(self, query: Query, **params: object) -> list[Row]:
-        """Return the rows of a self-committing batch statement; never retried."""
+        """Run a statement that commits in batches and return its rows. Never retries it."""
         query.check(params, ("batch",))
         return (await self.call(query.text, params, "write", name=query.name))[1]
 
@@ -165,13 +167,13 @@ class Database:
         fetch: int = 1000,
         **params: object,
     ) -> Result:
-        """Return what ``take`` makes of the rows of a read statement, as they arrive.
+        """Pass the rows of a read statement to ``take`` as they arrive, and return its result.
 
-        It begins again with the first row, up to five times, if something is deleted that the
-        statement has found. So it must be harmless to repeat, and runs no statement itself. An
-        error says so, or a null where the header allows none; so a statement that is streamed has
-        to leave out what another program may have damaged. The deadline applies to each wait for a
-        row, whatever number of attempts it takes.
+        If another transaction deletes something that the statement has found, ``take`` runs again
+        from the first row, up to five times. So it must be harmless to repeat, and it must run no
+        statement itself. The sign of a deletion is an error, or a null in a column that the header
+        says is never null. So a streamed statement must leave out nodes that another program may
+        have damaged. The deadline applies to each wait for a row and not to the whole stream.
         """
         query.check(params, ("read",))
         now = asyncio.get_running_loop().time
@@ -187,7 +189,7 @@ class Database:
 
         async def read_rows() -> AsyncGenerator[Row]:
             nonlocal due
-            # What ``take`` raises is not translated: it is no error of the driver.
+            # Only driver errors are translated. Errors of ``take`` pass unchanged.
             with self._translate_errors():
                 async with self._session("read", fetch) as session:
                     async with asyncio.timeout_at(due):
@@ -214,11 +216,12 @@ class Database:
         metadata: Row | None = None,
         name: str = spans.GDS,
     ) -> tuple[list[str], list[Row]]:
-        """Return columns and rows of a statement in an implicit transaction.
+        """Run a statement in an implicit transaction and return its columns and rows.
 
-        Used for ``gds`` and batches. The server lists ``metadata`` with it; ``name`` is its span's.
-        What only reads, as a projection does, is repeated a few times if something is deleted that
-        it has found. A batch is not: it deletes or sets properties, which deletions do not disturb.
+        ``gds`` and batches use this. The server lists ``metadata`` with the statement, and ``name``
+        names its span. A statement that only reads, such as a projection, is retried a few times if
+        another transaction deletes something that it has found. A batch is not retried: it deletes
+        or sets properties, and deletions do not disturb that.
         """
         if access == "write":
             self.require_room(BULK_MB)
@@ -235,19 +238,19 @@ class Database:
                 return await (repeat_disturbed(run) if access == "read" else run())
 
     async def fenced(self) -> Database:
-        """Return this database for a writer that is about to read, whose writes are fenced.
+        """Return this database with a fence, for a writer that is about to read.
 
-        Nothing that it writes holds text of documents that are deleted from now on, or that a
-        deletion in progress is to delete. The schema must exist. Raises DatabaseError.
+        The fence refuses writes that contain text of documents in a deletion that is in progress or
+        begins later. The schema must exist. Raises DatabaseError.
         """
         return self if self.fence is not None else replace(self, fence=await take_fence(self))
 
     def unfenced(self) -> Database:
-        """Return this database for what holds no text and has to be written in any case."""
+        """Return this database without its fence, for records without text that must be written."""
         return self if self.fence is None else replace(self, fence=None)
 
     async def check_deleted(self, value: object) -> None:
-        """Raise TextDeletedError if a value holds what was deleted since ``fenced``."""
+        """Raise TextDeletedError if a value contains text that was deleted since ``fenced``."""
         if self.fence is not None:
             await self.fence.renew(self)
             self.fence.check_texts({"": value})
@@ -255,7 +258,7 @@ class Database:
     async def read_position(self) -> Position | None:
         """Return the position of the last committed transaction, in O(1).
 
-        None if the form of the bookmark is unknown.
+        Returns None if the form of the bookmark is unknown.
         """
         with self._translate_errors():
             async with asyncio.timeout(self.timeout_s), self._session("read") as session:
@@ -264,7 +267,7 @@ class Database:
         return parse_position(next(iter(raw))) if len(raw) == 1 else None
 
     def address(self) -> neo4j.Address:
-        """Host and port of the server."""
+        """Return the host and port of the server."""
         return neo4j.Address.parse(self.uri.partition("://")[2])
 
     async def close(self) -> None:
@@ -307,18 +310,20 @@ class Database:
 
         rows = await self._within_fence(params, write)
         if altered:
-            # No transaction may change the schema and count itself. If this one is lost, a reader
-            # takes the change for the user's, which costs it a look at the graph.
+            # A transaction that changes the schema may not write data, so a second one counts it.
+            # If the second one is lost, readers take the change for the user's and check the graph
+            # once more than necessary.
             await self._write(queries.get("database/count_schema_change"), {})
         return rows
 
     async def _within_fence(
         self, params: Row, attempt: Callable[[Known], Awaitable[Result]]
     ) -> Result:
-        """Run a transaction that writes ``params``, again after each deletion that has begun.
+        """Run a transaction that writes ``params``, and repeat it when a new deletion has begun.
 
-        It gets the tokens of the deletions that the values were compared with. Another task of the
-        writer may learn of one more before the transaction ends.
+        ``attempt`` gets the tokens of the deletions that ``params`` were compared with. It must use
+        these and not the fence's own, since another task of the writer may add a token to the fence
+        before the transaction ends.
         """
         if self.fence is None:
             return await attempt(None)
@@ -329,7 +334,10 @@ class Database:
                 await self.fence.review(self)
 
     async def _check_fence(self, transaction: AsyncManagedTransaction, known: Known) -> None:
-        """Let no transaction that counts no commit pass a deletion that it does not know of."""
+        """Raise FenceMovedError if a deletion has begun that the writer does not know.
+
+        For transactions that do not count their commit, and so have not locked the fence's node.
+        """
         if known is not None:
             lock = queries.get("database/lock_fence").text
             await compare_token(await transaction.run(lock), known)
@@ -346,7 +354,7 @@ class Database:
             yield session
 
     def _span(self, name: str) -> SpanNotes:
-        """Return the span of a statement: its name, and never its parameters."""
+        """Start the span of a statement. It has the statement's name and never its parameters."""
         about = {
             spans.DATABASE_SYSTEM: spans.NEO4J,
             spans.DATABASE_NAMESPACE: self.name,
@@ -360,7 +368,10 @@ class Database:
 
 @dataclass(slots=True, kw_only=True)
 class _OneTransaction(Database):
-    """Runs statements in one transaction. Driver errors pass, since that is run again on some."""
+    """A database whose statements all run in one transaction.
+
+    It does not translate driver errors, because the driver repeats the transaction on some of them.
+    """
 
     transaction: AsyncManagedTransaction = field(repr=False)
 
@@ -369,7 +380,7 @@ class _OneTransaction(Database):
         whole = refuse_lost(attempt, partial(lacks_values, query), self.uri)
         try:
             return await whole()
-        except GraphChangedError:  # other rows again let the whole transaction be repeated
+        except GraphChangedError:  # if the rows differ once more, the whole transaction repeats
             return await whole()
 
     async def _write(self, query: Query, params: Row) -> list[Row]:
@@ -387,7 +398,7 @@ class _OneTransaction(Database):
         except Neo4jError as error:
             if not is_out_of_memory(error):
                 raise
-            with self._translate_errors():  # so it is not tried again
+            with self._translate_errors():  # the driver does not retry a translated error
                 raise
 
 
@@ -405,9 +416,10 @@ async def connect(
 ) -> AsyncIterator[Database]:
     """Open a pool, check the server, and finally close the pool.
 
-    The server must answer and be new enough. With ``ca``, its certificate must come from one in
-    that file. ``require_room`` gets the megabytes of disk that each write must find. Raises
-    ConfigError (malformed URI), DatabaseAuthError, DatabaseUnavailableError, DatabaseVersionError.
+    The server must answer and be new enough. With ``ca``, an issuer in that file must have signed
+    its certificate. Before each write, ``require_room`` gets the megabytes of disk that the write
+    needs. Raises ConfigError (malformed URI), DatabaseAuthError, DatabaseUnavailableError,
+    DatabaseVersionError.
     """
     check_address(uri)
     address, options = secured(uri, ca)
@@ -443,13 +455,14 @@ async def connect(
 
 
 async def compare_token(locked: AsyncResult, known: Known) -> None:
-    """Raise FenceMovedError unless a token is ``known``; None: whatever it is.
+    """Raise FenceMovedError unless the token is among ``known``; None accepts any token.
 
-    After a purge nothing is there, until the schema is made again.
+    After a purge there is no token until the schema is created again.
     """
     record = await locked.single()
     token = record["token"] if record is not None else None
-    # One that another program wrote is known to nobody, and who then looks it up hears so.
+    # A token that is not a string was written by another program. No writer knows it, and
+    # ``Fence.review`` then raises the error.
     missing = record is None or not isinstance(token, str | None)
     if known is not None and (missing or (token or "") not in known):
         raise FenceMovedError
@@ -458,9 +471,10 @@ async def compare_token(locked: AsyncResult, known: Known) -> None:
 async def run_to_commit(
     run: Callable[[Work[Result]], Awaitable[Result]], work: Work[Result]
 ) -> Result:
-    """Run a transaction until its commit is acknowledged: it must be harmless to repeat.
+    """Repeat a transaction until the server acknowledges its commit.
 
-    It is also repeated a few times if another transaction disturbs it.
+    Also repeats it a few times if another transaction disturbs it. So ``work`` must be harmless to
+    repeat.
     """
     while True:
         try:
@@ -470,18 +484,18 @@ async def run_to_commit(
 
 
 async def read_nothing(transaction: AsyncManagedTransaction) -> None:
-    """Let the server say what it committed last."""
+    """Run an empty statement, so that the driver receives a bookmark of the last commit."""
     await (await transaction.run(queries.get("database/read_nothing").text)).consume()
 
 
 async def read_managed(session: AsyncSession, query: Query, params: Row) -> list[Row]:
-    """Return the rows of a read statement, tried again on transient faults."""
+    """Return the rows of a read statement, and retry it on transient faults."""
 
     async def work(transaction: AsyncSession | AsyncManagedTransaction) -> list[Row]:
         result = await transaction.run(query.text, sent(params))
         return [dict(record) async for record in result]
 
-    # A transaction of its own takes three round trips, and this takes one.
+    # Without an explicit transaction a statement takes one round trip instead of three.
     try:
         return await work(session)
     except (Neo4jError, DriverError) as error:

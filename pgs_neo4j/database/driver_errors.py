@@ -28,38 +28,38 @@ from pgs_neo4j.errors import (
 Result = TypeVar("Result")
 
 HALTED = ("has encountered a critical error", "No space left on device")
-"""Parts of the messages of a database that could not write a transaction."""
+"""Signs, in an error message, of a database that could not write a transaction."""
 
 DELETED = ("Unable to load NODE", "Unable to load RELATIONSHIP")
-"""Parts of the message if another transaction deleted what a statement had found.
+"""Signs, in an error message, that another transaction deleted a node the statement had found.
 
-Neo4j 5.26 fails so when the statement sets or removes a label of that node, or creates a
-relationship of it. The properties of a deleted node read as null, and setting them does nothing. A
-procedure that fails so quotes the message within an error of its own.
+Neo4j 5.26 fails with this message if the statement sets or removes a label of the deleted node, or
+creates a relationship to it. Its properties, however, read as null, and setting them does nothing.
+A procedure quotes the message inside an error of its own.
 """
 
 MADE = "EquivalentSchemaRuleAlreadyExists"
-"""Ends the code of an error if another transaction has just made an index or a constraint.
+"""The end of the error code if another transaction has just created the same index or constraint.
 
-Neo4j 5.26 looks for it before it locks its label, so ``IF NOT EXISTS`` may still fail: of 30 times
-that six clients made the schema of an empty database at once, some clients failed in a dozen.
+Neo4j 5.26 checks whether it exists before it locks the label, so ``IF NOT EXISTS`` may still fail.
+In 30 trials six clients created the schema of an empty database at once. Some failed in a dozen.
 """
 
 _CLOSED = "Driver closed"
-"""The message of the driver once it is closed; it has no type of error for that."""
+"""The message of a closed driver, which has no error type for this case."""
 
 PAUSES_S = (0.05, 0.1, 0.2, 0.4, 0.8)
 """Seconds before each repetition.
 
-A transaction that disturbs a statement has committed, so only another one can disturb the next
-attempt.
+They can be short: a transaction that disturbed a statement has already committed, so only another
+transaction can disturb the next attempt.
 """
 
 TRIED_ENOUGH = (GraphChangedError, DatabaseTimeoutError)
 """Errors of a read that has used up its attempts or its time.
 
-Code that repeats several reads together, for another reason, lets these pass: they would have all
-their attempts once more.
+Code that repeats a group of reads for another reason must not catch these. Otherwise each read gets
+all its attempts again.
 """
 
 
@@ -86,7 +86,7 @@ def translate_errors(uri: str, timeout_s: float) -> Iterator[None]:
     except (exceptions.ServiceUnavailable, exceptions.SessionExpired, OSError) as error:
         raise _unreachable(uri, error) from error
     except exceptions.ConfigurationError as error:
-        # It quotes the query of an address, which may hold anything.
+        # The driver may quote the query of the address, which may contain a secret.
         quotes = "query" in str(error)
         text = "the query of the address is malformed" if quotes else str(error)
         raise ConfigError(f"the Neo4j address or its options are wrong: {text}") from (
@@ -147,7 +147,7 @@ def _unreachable(uri: str, error: BaseException) -> DatabaseError:
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:
-    """Yield an error and all that led to it; routing tries several servers at once."""
+    """Yield an error and all its causes, also those in groups: routing tries several servers."""
     waiting, seen = [error], set[int]()
     while waiting:
         cause = waiting.pop()
@@ -160,33 +160,34 @@ def _causes(error: BaseException) -> Iterator[BaseException]:
 
 
 def is_halted(error: exceptions.Neo4jError) -> bool:
-    """Whether a database takes no transactions any more, since one could not be written."""
-    told = error.message or ""
-    return "TransactionLogError" in (error.code or "") or any(sign in told for sign in HALTED)
+    """Return whether the database stopped all transactions because it could not write one."""
+    message = error.message or ""
+    return "TransactionLogError" in (error.code or "") or any(sign in message for sign in HALTED)
 
 
 def is_out_of_memory(error: exceptions.Neo4jError) -> bool:
-    """Whether the server has too little memory for a transaction."""
+    """Return whether the server ran out of memory for a transaction."""
     code = error.code or ""
     return "MemoryPool" in code or "OutOfMemory" in f"{code} {error.message}"
 
 
 def is_deleted(error: exceptions.Neo4jError) -> bool:
-    """Whether another transaction deleted what a statement had found, so that it may be repeated.
+    """Return whether a statement failed because another transaction deleted a node it had found.
 
-    The driver repeats none of it, because the code is the same for a statement that reads what it
-    deleted itself, which fails each time. Neo4j reads what is committed, without a snapshot.
+    Neo4j reads the latest committed data, without a snapshot. It is safe to repeat the statement,
+    but the driver does not: a statement that reads a node which it deleted itself has the same
+    error code and fails each time.
     """
     return any(sign in (error.message or "") for sign in DELETED)
 
 
 def is_made(error: exceptions.Neo4jError) -> bool:
-    """Whether another transaction has just made what a statement makes if it does not exist."""
+    """Return whether another transaction has just created the same index or constraint."""
     return (error.code or "").endswith(MADE)
 
 
 def graph_changed(uri: str) -> GraphChangedError:
-    """Return the error for what was deleted after a statement had found it."""
+    """Return the error for data that was deleted after a statement had found it."""
     return GraphChangedError(
         f"the graph in Neo4j at {uri} changed while it was read, again and again; ask again when "
         "no other program deletes from it"
@@ -194,10 +195,10 @@ def graph_changed(uri: str) -> GraphChangedError:
 
 
 async def repeat_disturbed(work: Callable[[], Awaitable[Result]]) -> Result:
-    """Return what ``work`` returns, which must be harmless to repeat.
+    """Run ``work``, which must be harmless to repeat, and return its result.
 
-    It is repeated up to five times if something was deleted that it had found, or if it makes
-    something that another transaction has just made. Raises the last error.
+    Repeats it up to five times if another transaction deletes data that it has found, or has just
+    created the same index or constraint. Raises the last error.
     """
     for pause in PAUSES_S:
         try:
@@ -214,11 +215,12 @@ async def repeat_disturbed(work: Callable[[], Awaitable[Result]]) -> Result:
 def refuse_lost(
     read: Callable[[], Awaitable[list[Row]]], lacks_values: Callable[[Row], bool], uri: str
 ) -> Callable[[], Awaitable[list[Row]]]:
-    """Return ``read`` as work to repeat: rows that lack values are refused.
+    """Wrap ``read`` for ``repeat_disturbed``: raise GraphChangedError for rows that lack values.
 
-    What was deleted after it was found lacks values, and is not found again. So rows that come a
-    second time as they were have been damaged by another program, and the caller has to judge them.
-    The work raises GraphChangedError, which names the server.
+    A node that was deleted after the statement found it lacks values, but the next attempt does not
+    find it. So if two attempts return the same rows, the values were not lost in a deletion, but
+    another program has damaged them. Such rows are returned, and the caller must check them. The
+    error names the server.
     """
     before = ""
 
@@ -227,7 +229,7 @@ def refuse_lost(
         rows = await read()
         if not any(map(lacks_values, rows)):
             return rows
-        # Compared as text, since NaN differs from itself.
+        # Rows are compared as text, since NaN differs from itself.
         seen = repr(rows)
         if seen == before:
             return rows

@@ -1,4 +1,4 @@
-"""The forms in which the driver takes and returns values: parameters, records, and bookmarks."""
+"""Converts between values of this package and those of the driver: parameters and bookmarks."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ WIDTHS = {0xC8: 1, 0xC9: 2, 0xCA: 4, 0xCB: 8}  # PackStream's markers of signed 
 
 def sent(params: Mapping[str, Any]) -> dict[str, Any]:
     """Wrap parameters so that logs never show user text."""
-    return {name: _sent(value) for name, value in params.items()}
+    return {name: _wrap_value(value) for name, value in params.items()}
 
 
-def _sent(value: Any) -> Any:
+def _wrap_value(value: Any) -> Any:
     if isinstance(value, str):
         return SentText(value)
     if isinstance(value, list | tuple):
@@ -30,10 +30,10 @@ def _sent(value: Any) -> Any:
 
 
 class SentList(list[Any]):
-    """A list that does not show what is in it.
+    """A list whose ``repr`` shows only its length.
 
-    The driver writes the parameters of each statement as text for its log, even if nobody reads
-    it. For a large list, that takes ten times as long as sending it does.
+    The driver formats the parameters of each statement for its log, even when logging is off. For a
+    large list, that takes ten times as long as sending it.
     """
 
     __slots__ = ()
@@ -43,7 +43,7 @@ class SentList(list[Any]):
 
 
 class SentText(str):
-    """A text that does not show what it says, so that the log of the driver has no secret."""
+    """A text whose ``repr`` shows only its length, so that the driver's log holds no secret."""
 
     __slots__ = ()
 
@@ -58,7 +58,7 @@ def create_record(values: Mapping[str, object]) -> Record:
 
 @dataclass(frozen=True, slots=True)
 class Position:
-    """A store and the number of its last committed transaction."""
+    """The id of a store and the number of its last committed transaction."""
 
     store: str
     transaction: int
@@ -67,9 +67,9 @@ class Position:
 def parse_position(bookmark: str) -> Position | None:
     """Return the position in a bookmark; None if its form is unknown.
 
-    Bookmarks are opaque by contract. In fact they are PackStream lists of the store's id (16
-    bytes), the number of its last transaction, and a list. A bookmark of another form has no
-    position, and the caller must read the data instead.
+    Bookmarks are opaque by contract. In fact each is a PackStream list of the store's id (16
+    bytes), the number of its last transaction, and an empty list. If a bookmark has another form,
+    the caller must read the data instead.
     """
     if not bookmark.startswith(PREFIX):
         return None
@@ -80,11 +80,11 @@ def parse_position(bookmark: str) -> Position | None:
     store, number = data[len(HEAD) : len(HEAD) + 16], data[len(HEAD) + 16 : -1]
     if not data.startswith(HEAD) or not data.endswith(TAIL) or not number:
         return None
-    transaction = _integer(number)
+    transaction = _parse_integer(number)
     return None if transaction is None else Position(store.hex(), transaction)
 
 
-def _integer(data: bytes) -> int | None:
+def _parse_integer(data: bytes) -> int | None:
     if len(data) == 1:
         return data[0] if data[0] < 0x80 else None  # a tiny integer is its own marker
     if len(data) != 1 + WIDTHS.get(data[0], 0):

@@ -1,13 +1,13 @@
-"""Keeps text of deleted documents from being written by what had read it before.
+"""Keeps a writer that read a document before its deletion from storing the text again.
 
-A run reads texts, thinks for minutes, and then writes. A deletion that begins and ends in between
-has searched everything, and would not find what the run writes afterwards. So each deletion and
-purge gives the database a new token before it removes anything. A writer of text takes
-the token before its first reading. Each of its transactions compares it again, behind the
-lock of the node that counts commits, which every write of this package takes anyway. A writer that
-finds another token looks up what the deletions since then search for, and from then on writes
-nothing that holds any of it. The database is all that writers and deletions share, so this holds
-for processes on other machines as well.
+A run reads texts, works for minutes, and then writes. A deletion that begins and ends in between
+searches the whole database, but cannot find text that the run writes later. So each deletion and
+purge gives the database a new token before it removes anything. A writer of text takes the token
+before its first read. Each of its transactions compares the token again, while it holds the lock of
+the node that counts commits, which every write of this package takes anyway. A writer that finds
+another token loads the search terms of the deletions since then, and from then on refuses to write
+any text that they match. Writers and deletions share nothing but the database, so this also works
+across machines.
 """
 
 from __future__ import annotations
@@ -23,32 +23,32 @@ from pgs_neo4j.errors import TextDeletedError
 from pgs_neo4j.text.traces import Traces
 
 LIVING_S = 90.0
-"""Seconds without a sign of life after which a run or a job is taken for dead."""
+"""Seconds without a sign of life after which a run or a job counts as dead."""
 MOST_FREED = 20
-"""Nodes that one transaction deletes; one has a megabyte."""
+"""Nodes that one transaction deletes. Few, since each may hold a megabyte."""
 
 
 class Reading(Protocol):
-    """Something that runs statements which read."""
+    """A database that runs read statements."""
 
     async def read(self, query: Query, **params: object) -> list[Row]: ...
 
 
 class Writing(Protocol):
-    """Something that runs statements which write."""
+    """A database that runs write statements."""
 
     async def write(self, query: Query, **params: object) -> list[Row]: ...
 
 
 class FenceMovedError(Exception):
-    """A transaction found a token that its writer does not know; it is rolled back."""
+    """Rolls a transaction back that found a token which its writer does not know."""
 
 
 @dataclass(slots=True)
 class Fence:
-    """What a writer knows of deletions: their tokens, and what they search for.
+    """The deletions that a writer knows: their tokens, and the traces that they search for.
 
-    ``moved`` counts the deletions that began since the writer did.
+    ``moved`` counts the deletions that began after the writer.
     """
 
     tokens: set[str]
@@ -56,9 +56,9 @@ class Fence:
     moved: int = 0
 
     def check_texts(self, params: Mapping[str, object]) -> frozenset[str]:
-        """Return the tokens of the deletions that values to be written were compared with.
+        """Compare values before they are written, and return the tokens of all known deletions.
 
-        Raises TextDeletedError if they hold deleted text.
+        Raises TextDeletedError if the values contain deleted text.
         """
         if self.holds(params):
             raise TextDeletedError(
@@ -68,30 +68,33 @@ class Fence:
         return frozenset(self.tokens)
 
     def holds(self, value: object) -> bool:
-        """Whether a value holds text of a document that was deleted since the writer began."""
+        """Return whether a value contains text of a document deleted since the writer began."""
         return not self.traces.empty and bool(self.traces.find([*texts_in(value)]))
 
     def without(self, value: Any) -> Any:
-        """Return a value with empty texts where they hold deleted text; lists lose such texts."""
+        """Return a value without the texts that contain deleted text.
+
+        Lists lose these texts. Elsewhere they become empty.
+        """
         if isinstance(value, str):
             return "" if self.holds(value) else value
         if isinstance(value, dict):
-            return {key: self.without(one) for key, one in value.items()}
+            return {key: self.without(item) for key, item in value.items()}
         if isinstance(value, list | tuple):
-            texts = [one for one in value if not (isinstance(one, str) and self.holds(one))]
-            return [self.without(one) for one in texts]
+            kept = [item for item in value if not (isinstance(item, str) and self.holds(item))]
+            return [self.without(item) for item in kept]
         return value
 
     async def renew(self, db: Reading) -> None:
-        """Learn of deletions that began since the last write. Raises what ``review`` raises."""
+        """Call ``review`` if a deletion has begun since the last write."""
         rows = await db.read(queries.get("database/read_fences"))
         if not rows or (rows[0]["token"] or "") not in self.tokens:
             await self.review(db)
 
     async def review(self, db: Reading) -> None:
-        """Learn what the deletions since the last token search for.
+        """Load the traces that the deletions since the last known token search for.
 
-        Raises TextDeletedError if that is no longer known, as after a purge.
+        Raises TextDeletedError if the database no longer has them, for instance after a purge.
         """
         rows = await db.read(queries.get("database/read_fences"))
         former = {row["raised"]: row["former"] for row in rows if row["raised"]}
@@ -116,10 +119,10 @@ class Fence:
             self.traces.add_runs(row["runs"], row["sizes"])
 
     def _know_former(self, former: Mapping[str, str]) -> None:
-        """Also know the tokens that known ones have replaced.
+        """Add the tokens that the known tokens replaced.
 
-        A deletion has not begun to remove anything while one of the two nodes with the token lacks
-        its own.
+        Two nodes hold the token, and a deletion updates them one after the other. It removes
+        nothing before both have its token, so until then the token that it replaces is still safe.
         """
         at = [*self.tokens]
         while at:
@@ -132,8 +135,8 @@ class Fence:
 async def take_fence(db: Reading) -> Fence:
     """Return the fence of a writer that is about to read. The schema must exist.
 
-    It knows the deletions that have not ended: texts are still there that they remove. Raises
-    DatabaseError.
+    It knows the deletions that are in progress, since the writer can still read the texts that they
+    remove. Raises DatabaseError.
     """
     rows = await db.read(queries.get("database/read_fences"))
     begun = [row for row in rows if row["runs"] is not None and not row["ended"]]
@@ -147,7 +150,7 @@ async def take_fence(db: Reading) -> Fence:
 async def read_token(db: Reading) -> str | None:
     """Return the token of the last deletion or purge; None while a deletion is in progress.
 
-    What was read at a token, and holds at the same one, holds no deleted text.
+    A cached text contains no deleted text as long as the token equals that of its read.
     """
     rows = await db.read(queries.get("database/read_fences"))
     if any(row["runs"] is not None and not row["ended"] for row in rows):
@@ -156,19 +159,20 @@ async def read_token(db: Reading) -> str | None:
 
 
 async def raise_fence(db: Writing, deletions: Sequence[str]) -> None:
-    """Keep all writers that have begun from storing what deletions are about to remove.
+    """Keep writers from storing text that deletions are about to remove.
 
-    ``deletions`` are the ids of what keeps their search. Returns when no transaction is left that
-    does not know of them. Raises DatabaseError.
+    ``deletions`` are the ids of the nodes that store what each deletion searches for. Returns once
+    every open transaction knows of them. Raises DatabaseError.
     """
     query = queries.get("database/renew_token")
     await db.write(query, token=uuid4().hex, deletions=[*deletions])
-    # Those wait for other programs, so it takes a transaction of its own.
+    # Transactions that hold the second node's lock may wait for other programs. A transaction of
+    # its own keeps the first node unlocked for that time.
     await db.write(queries.get("database/copy_token"))
 
 
 async def forget_ended(db: Writing) -> None:
-    """Forget what ended deletions have searched for, once no run needs it. Raises DatabaseError."""
+    """Delete the search terms of ended deletions that no run needs. Raises DatabaseError."""
     query = queries.get("database/delete_ended")
     while True:
         rows = await db.write(query, silent_s=LIVING_S, most=MOST_FREED)
@@ -177,16 +181,16 @@ async def forget_ended(db: Writing) -> None:
 
 
 def texts_in(value: object) -> Iterator[str]:
-    """Yield all texts in parameters, also those in lists and maps."""
+    """Yield all texts in parameters, including texts inside lists, maps, and dataclasses."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, Mapping):
-        for key, one in value.items():
+        for key, item in value.items():
             yield from texts_in(key)
-            yield from texts_in(one)
+            yield from texts_in(item)
     elif isinstance(value, list | tuple | set | frozenset):
-        for one in value:
-            yield from texts_in(one)
+        for item in value:
+            yield from texts_in(item)
     elif is_dataclass(value):
-        for one in fields(value):
-            yield from texts_in(getattr(value, one.name))
+        for member in fields(value):
+            yield from texts_in(getattr(value, member.name))

@@ -1,4 +1,4 @@
-"""Names the process that holds a lease, a run, or a job, and gives its signs of life."""
+"""Names the process that holds a lease, a run, or a job, and keeps its sign of life fresh."""
 
 from __future__ import annotations
 
@@ -25,21 +25,21 @@ _FORM = re.compile(
     re.DOTALL,
 )
 
-SILENT_S = 35.0  # without a sign of life from a run: its process is gone
+SILENT_S = 35.0  # after so long without a sign of life from a run, its process counts as gone
 
 Beat = Callable[[], Awaitable[float]]
-"""Gives one sign of life, and returns the seconds until the next one.
+"""Writes one sign of life and returns the seconds until the next one.
 
-A PGSError that it raises ends the work.
+If it raises a PGSError, the work is canceled.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Holder:
-    """One process on one machine; ``token`` distinguishes what it holds.
+    """One process on one machine; ``token`` distinguishes its leases, runs, and jobs.
 
-    ``place`` is where its process id means something: one boot of one machine, and one container.
-    It is empty where that is unknown. The database stores the text, such as
+    A process id is unique only within one boot of a machine and one container. ``place`` stands for
+    these two and is empty if they are unknown. The database stores the holder as text, such as
     ``worker, pid 4711 at 5e6f7a8b, 0a1b2c3d``.
     """
 
@@ -73,9 +73,10 @@ class Holder:
         return f"{self.machine}, pid {self.pid}{place}{token}"
 
     def has_ended(self) -> bool:
-        """Whether it was a process of this place that no longer runs.
+        """Return whether the holder was a process on this machine and place that has ended.
 
-        The processes of another place cannot be seen, even if it has the same host name.
+        Returns False for a process elsewhere. It cannot be seen from here, even if its host has the
+        same name.
         """
         if (self.machine, self.place) != (this_machine(), this_place()):
             return False
@@ -88,7 +89,7 @@ class Holder:
         return False
 
     def is_this_process(self) -> bool:
-        """Whether it names the process that asks; False where that cannot be known for sure."""
+        """Return whether the holder is the current process; False if the place is unknown."""
         own = (os.getpid(), this_machine(), this_place())
         return bool(self.place) and (self.pid, self.machine, self.place) == own
 
@@ -100,7 +101,7 @@ def this_machine() -> str:
 
 @cache
 def this_place() -> str:
-    """Return what distinguishes this boot and this container; empty where unknown."""
+    """Return a digest of this boot and this container; empty if they are unknown."""
     marks: list[str] = []
     with suppress(OSError):
         marks = [PLACE[0].read_text(encoding="ascii").strip(), str(PLACE[1].readlink())]
@@ -111,20 +112,21 @@ def this_place() -> str:
 async def keep_beating(beat: Beat, *, first_s: float, close_s: float) -> AsyncIterator[None]:
     """Call ``beat`` while the body runs, first after ``first_s`` seconds.
 
-    When it raises a PGSError, the body is canceled and that error is raised. The body's own errors
-    and a cancellation from outside are raised unchanged. At the end, a running beat has ``close_s``
-    seconds to finish.
+    If ``beat`` raises a PGSError, the body is canceled and that error is raised. The body's own
+    errors and a cancellation from outside pass unchanged. At the end, a running beat has
+    ``close_s`` seconds to finish.
     """
     ended = asyncio.Event()
     try:
-        # A timeout that never ends by itself is a scope that another task can cancel, without
-        # mistaking a cancellation from outside for its own.
+        # A timeout without a deadline is a scope that another task can end. Unlike a bare
+        # cancellation, it cannot be confused with a cancellation from outside.
         async with asyncio.timeout(None) as scope:
             beating = asyncio.create_task(_beat_until(ended, beat, first_s, scope))
             try:
                 yield
             finally:
-                # Asked to end, not canceled: canceling a statement would close the connection.
+                # The event asks the task to end. To cancel it would cancel its statement, and
+                # that closes the connection.
                 ended.set()
     except TimeoutError:
         error = beating.result() if scope.expired() and beating.done() else None
@@ -138,7 +140,7 @@ async def keep_beating(beat: Beat, *, first_s: float, close_s: float) -> AsyncIt
 async def _beat_until(
     ended: asyncio.Event, beat: Beat, first_s: float, scope: asyncio.Timeout
 ) -> PGSError | None:
-    """Beat until the body ends; return the error that ended it."""
+    """Call ``beat`` until the body ends. If ``beat`` fails, end the body and return the error."""
     pause = first_s
     while not await _is_set_within(ended, pause):
         try:

@@ -28,10 +28,10 @@ from pgs_neo4j.errors import (
     PGSError,
 )
 
-LONGEST_S = 3600.0  # of a lease; one that ends later was written by a wrong clock
-RENEWALS = 3  # within the time of a lease, so that two of them may fail
+LONGEST_S = 3600.0  # a lease that expires even later was written by a wrong clock
+RENEWALS = 3  # within the duration of a lease, so that two of them may fail
 FIRST_POLL_S = 0.2
-RETRY_S = 1.0  # after a renewal that failed
+RETRY_S = 1.0  # pause after a failed renewal
 RELEASE_S = 5.0
 
 
@@ -46,7 +46,7 @@ class Lease:
 
 @dataclass(frozen=True, slots=True)
 class LeaseHolder:
-    """The holder of a lease; times are ISO 8601, UTC, server clock."""
+    """The holder of a lease. Times are ISO 8601 in UTC, from the server's clock."""
 
     holder: str
     fence: int
@@ -55,7 +55,7 @@ class LeaseHolder:
 
 
 class LeaseRow(TypedDict):
-    """A row of ``database/merge_leases``; ``taken``: the asking process holds the lease."""
+    """A row of ``database/merge_leases``. ``taken`` is true if this process got the lease."""
 
     taken: bool
     holder: str
@@ -76,13 +76,14 @@ async def hold_lease(
 ) -> AsyncIterator[Lease]:
     """Hold and renew the lease of a graph while the body runs.
 
-    Waits up to ``wait_s`` for another holder, after reporting that holder to ``on_wait`` once; then
-    raises BusyError. The lease is renewed in time and released at the end. When it is lost, the
-    body is canceled. LeaseLostError is then raised, or DatabaseUnavailableError if the lease could
-    not be renewed. The body's own errors and a cancellation from outside are raised unchanged. The
-    schema must exist. Raises DatabaseError when there is no graph of that name.
+    If another process holds the lease, reports that holder to ``on_wait`` once, waits up to
+    ``wait_s`` seconds, and then raises BusyError. The lease is released at the end. If it is lost,
+    the body is canceled, and LeaseLostError is raised, or DatabaseUnavailableError if the server
+    could not be reached for a renewal. The body's own errors and a cancellation from outside pass
+    unchanged. The schema must exist. Raises DatabaseError when there is no graph of that name.
     """
-    db = db.unfenced()  # what a deletion forbids to write is text, and a lease has to be released
+    # Leases hold no text, and a deletion must not keep one from being renewed or released.
+    db = db.unfenced()
     lease = await _acquire(db, graph, str(Holder.unique()), seconds, wait_s, on_wait)
     renewal = _Renewal(db, lease, seconds, renewed_at=monotonic())
     try:
@@ -94,9 +95,9 @@ async def hold_lease(
 
 
 async def take_away(db: Database, graph: str) -> LeaseHolder | None:
-    """Take a lease away from its holder; return that holder, None if free.
+    """Take a lease away from its holder and return that holder; None if the lease was free.
 
-    The holder can write nothing afterwards, and its unfinished generation is abandoned.
+    Afterwards, the holder can write nothing, and its unfinished generation is abandoned.
     """
     rows = await db.write(queries.get("database/release_leases"), graph=graph)
     if not rows:
@@ -106,7 +107,7 @@ async def take_away(db: Database, graph: str) -> LeaseHolder | None:
 
 
 def generation_lost(graph: str) -> LeaseLostError:
-    """Return the error for a generation abandoned during its build."""
+    """Return the error for a generation that was abandoned during its build."""
     return LeaseLostError(
         f"the new generation of graph {graph} was abandoned: another job took over after the lease "
         "expired, or the graph was removed; the current generation stays, so look at "
@@ -115,7 +116,7 @@ def generation_lost(graph: str) -> LeaseLostError:
 
 
 async def is_unreleased(db: Database, graph: str) -> bool:
-    """Whether a holder, alive or dead, has not released the lease."""
+    """Return whether the lease still has a holder, alive or dead."""
     return bool(await db.read(queries.get("database/read_unreleased"), graph=graph))
 
 
@@ -160,7 +161,7 @@ async def _try_to_take(
             longest=LONGEST_S,
         )
     except (asyncio.CancelledError, DatabaseTimeoutError, DatabaseUnavailableError):
-        # It may have been taken although the answer got lost.
+        # The server may have granted the lease although its answer got lost.
         await to_the_end(_release(db, graph, holder))
         raise
     if not rows:
@@ -173,7 +174,7 @@ async def _try_to_take(
 
 @dataclass(slots=True)
 class _Renewal:
-    """Renews one lease; only ``beat`` writes to it. ``renewed_at`` is monotonic time."""
+    """Renews one lease. Only ``beat`` changes this state. ``renewed_at`` is monotonic time."""
 
     db: Database
     lease: Lease
@@ -189,8 +190,9 @@ class _Renewal:
         interval, asked_at = self.seconds / RENEWALS, monotonic()
         left = self.renewed_at + self.seconds - asked_at
         try:
-            # One whole try even after the lease has expired: a process that was stopped, with or
-            # without its clock, asks the database whether another job has taken over.
+            # There is one full attempt even after the lease has expired. A process that was
+            # suspended must ask the database whether another job has taken over, since its own
+            # clock may have stopped with it.
             async with asyncio.timeout(min(interval, left) if left > 0 else interval):
                 renewed = await self._renew()
         except (PGSError, TimeoutError):

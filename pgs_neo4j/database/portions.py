@@ -1,4 +1,4 @@
-"""Reads large data with bounded memory: in ordered portions, of which the last few may be kept."""
+"""Reads large data with bounded memory: in ordered portions, with a small cache of recent ones."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ def portions(
 ) -> Iterator[slice]:
     """Yield consecutive slices, bounded in entries and in total size.
 
-    ``sizes`` has the shape ``(n,)``. A slice has at most ``most_nodes`` entries and at most
-    ``most_size`` in total. An entry that is larger alone gets its own slice.
+    ``sizes`` has the shape ``(n,)``. A slice has at most ``most_nodes`` entries and a total size of
+    at most ``most_size``. An entry above that size gets a slice of its own.
     """
     total = np.cumsum(sizes)
     start = 0
@@ -42,9 +42,9 @@ async def in_order(
     use: Callable[[Result], Awaitable[None]],
     ahead: int = IN_FLIGHT,
 ) -> None:
-    """Pass the results to ``use`` in order, with up to ``ahead`` reads in flight.
+    """Pass the results of reads to ``use`` in order, with up to ``ahead`` reads in flight.
 
-    The first failure cancels the rest and is raised.
+    Raises the first failure and cancels the remaining reads.
     """
     waiting: deque[asyncio.Task[Result]] = deque()
     try:
@@ -64,20 +64,20 @@ async def in_order(
 
 @dataclass(frozen=True, slots=True)
 class Recent(Generic[T]):
-    """The ``most`` values that were used last, by key."""
+    """The ``most`` values that were used most recently, by key."""
 
     most: int
     values: dict[str, T] = field(default_factory=dict)
 
     def find(self, key: str) -> T | None:
-        """Return a value; None if it is not kept."""
+        """Return a value; None if it is not cached."""
         value = self.values.pop(key, None)
         if value is not None:
-            self.values[key] = value  # used last
+            self.values[key] = value  # moves to the end, as the value used last
         return value
 
     def keep(self, key: str, value: T) -> None:
-        """Keep a value, and forget those that were used longest ago."""
+        """Store a value, and drop the least recently used ones above the limit."""
         self.values.pop(key, None)
         self.values[key] = value
         for oldest in list(self.values)[: -self.most]:

@@ -1,7 +1,7 @@
 """Asks a starting server whether it is ready.
 
-Uses the synchronous driver, because the caller is a thread without an event loop. ``connection``
-treats an unreachable server as an error; here that is normal for some seconds.
+This uses the synchronous driver, because the caller is a thread without an event loop. Here an
+unreachable server is normal for some seconds, while ``connection`` treats it as an error.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ class Readiness:
 
 
 def probe_server(uri: str, user: str, password: str) -> Readiness | None:
-    """Ask once; None if the server or its database is not ready.
+    """Ask a server once, and return None if it or its database is not ready.
 
     Raises DatabaseAuthError if the server refuses the password, and DatabaseHaltedError if the
-    database takes no transactions any more.
+    database has stopped after a critical error.
     """
     address = urlsplit(uri)
     try:
-        # The driver alone would spend far longer on a refused connection.
+        # Try the bare port first, since the driver takes far longer to give up.
         socket.create_connection(
             (address.hostname, address.port or 7687), timeout=PORT_TIMEOUT_S
         ).close()
@@ -65,7 +65,7 @@ def probe_server(uri: str, user: str, password: str) -> Readiness | None:
 
 
 def change_password(uri: str, user: str, old: str, new: str) -> None:
-    """Replace the password of a user. Raises DatabaseError if the server does not."""
+    """Replace the password of a user. Raises DatabaseError if the server refuses or is away."""
     try:
         with (
             GraphDatabase.driver(
@@ -76,7 +76,7 @@ def change_password(uri: str, user: str, old: str, new: str) -> None:
             query = queries.get("database/set_password")
             session.run(query.text, sent({"old": old, "new": new})).consume()
     except (OSError, driver_errors.DriverError, driver_errors.Neo4jError) as error:
-        # Nothing of it is quoted: the server may repeat the statement.
+        # The error is not quoted, because its message may repeat the statement.
         raise DatabaseError(
             f"Neo4j at {uri} did not take a new password for user {user} ({type(error).__name__})"
         ) from None

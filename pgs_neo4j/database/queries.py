@@ -7,13 +7,14 @@ A file begins with comment lines that state its purpose, parameters, and columns
     // returns: rank: int, title: str?, text: list[str?]
     // mode: read
 
-A statement without parameters or columns has no such line. A long line continues in lines that are
-indented by three blanks. The types are those of Python: ``bool``, ``int``, ``float``, ``number``
-(one of the two before), ``str``, ``bytes``, ``datetime``, ``dict``, ``list[...]``, and ``any`` for
-values of the user. A question mark says that the value may be null. Without one, a null also means
-that another transaction deleted something while the statement ran, which is then run again: so say
-``any?`` and ``list[any?]`` for properties that a node may lack. The test suite compares types with
-what it sends and receives. These are the modes.
+A statement without parameters has no ``params:`` line, and one without columns no ``returns:``
+line. Three blanks of indentation continue a long line. The types are those of Python: ``bool``,
+``int``, ``float``, ``number`` (``int`` or ``float``), ``str``, ``bytes``, ``datetime``, ``dict``,
+``list[...]``, and ``any`` for values of the user. A question mark says that the value may be null.
+In a column without one, a null means that another transaction deleted something while the statement
+ran, and the statement runs again. So write ``any?`` and ``list[any?]`` for properties that a node
+may lack. The test suite compares the types with the values that it sends and receives. The modes
+are:
 
 - ``read``: reads only.
 - ``write``: writes data of the package.
@@ -21,25 +22,26 @@ what it sends and receives. These are the modes.
 - ``batch``: commits in batches, so it runs outside a managed transaction.
 - ``schema``: changes the schema.
 
-A statement means the same in Cypher 5 and Cypher 25. It is sent as Cypher 5, the only language that
-all supported releases speak: Neo4j 5.26 does not know Cypher 25. A prefix says so, whatever the
-default language of a database is. A line ``language:`` says what is different.
+By default a statement means the same in Cypher 5 and Cypher 25. It is sent as Cypher 5, the only
+language that all supported releases speak: Neo4j 5.26 does not know Cypher 25. A prefix names the
+language, so that the default language of the database does not matter. A line ``language:`` marks
+the exceptions:
 
 - ``5``: the statement needs something that Cypher 25 lacks.
 - ``any``: it is sent without a prefix, for servers that are too old to know one.
 
 A line ``plan: once`` is for a statement that finds everything by keys, so that its plan is as good
-in an empty database as in a full one. Else the server plans it again whenever the database has
-grown a lot, which takes longer than a large statement runs.
+in an empty database as in a full one. Without the line, the server plans the statement again
+whenever the database has grown a lot, and planning takes longer than even a large statement runs.
 
-A line ``locks: graph`` is for a statement that locks nodes of the user, so it may wait for another
-program. Its commits have a count of their own: a transaction keeps the lock of its count while it
-waits, and leases and signs of life must not wait too.
+A line ``locks: graph`` is for a statement that locks nodes of the user, so that it may have to wait
+for another program. A separate node counts its commits. A transaction holds the lock on its counter
+while it waits, and leases and signs of life must not wait behind it.
 
 Loading a file fails if its header does not match the parameters of its statement.
 
-Labels, types, and properties stand in the place of no parameter. So ``fill_names`` writes them into
-a statement, and nothing else does. Whatever characters a name has, it stays one name.
+Cypher allows no parameter in the place of a label, a type, or a property. Only ``fill_names``
+writes such names into a statement. It quotes them, so that no character can end a name early.
 """
 
 from __future__ import annotations
@@ -55,14 +57,15 @@ from typing import Any, Literal, cast, get_args
 QueryMode = Literal["read", "write", "data", "batch", "schema"]
 Language = Literal["5", "25"]
 Row = dict[str, Any]
-"""A record of a result, by its columns."""
+"""The values of one record, by column."""
 BOTH: tuple[Language, ...] = ("5", "25")
 LANGUAGES: Mapping[str, tuple[Language, ...]] = MappingProxyType({"5": ("5",), "any": ()})
-"""Languages of the statements that do not mean the same in both, by what their header says."""
-# The language that is asked for where a statement has several.
+"""Languages of a statement, by the value of ``language:`` in its header."""
+# The language of the prefix if a statement means the same in several.
 PREFERRED: Language = "5"
 ONCE = "once"
-# Ids of the nodes that count commits: of statements that lock nodes of the user, and of all others.
+# Ids of the two nodes that count commits. GRAPH is for statements that lock nodes of the user, so
+# that all other statements, which use COMMITS, never wait for them.
 GRAPH = "graph"
 COMMITS = "pgs"
 _HEADER = re.compile(r"//\s?(?:(params|returns|mode|language|plan|locks):)?(.*)")
@@ -79,9 +82,9 @@ _PLACE = re.compile(r"(\w+\.)?`\{(\w+)\}`")
 class Query:
     """One statement: its name (``folder/file``), text, mode, parameters, and columns.
 
-    ``text`` is sent as it is; its first line is the prefix that names the language. ``params`` and
-    ``columns`` map names to types. ``languages`` is empty if the text has no prefix. ``counter`` is
-    the id of the node that counts its commits.
+    ``text`` goes to the server unchanged; its first line is the prefix with the language.
+    ``params`` and ``columns`` map names to types. ``languages`` is empty if the text has no prefix.
+    ``counter`` is the id of the node that counts the statement's commits.
     """
 
     name: str
@@ -94,7 +97,7 @@ class Query:
     counter: str = COMMITS
 
     def check(self, params: Mapping[str, object], modes: Sequence[QueryMode]) -> None:
-        """Raise ValueError unless it has one of some modes and exactly these parameters."""
+        """Raise ValueError unless the mode is one of ``modes`` and the parameter names match."""
         if self.mode not in modes:
             raise ValueError(f"{self.name} has mode {self.mode}, and was run as {modes[0]}")
         if params.keys() != set(self.params):
@@ -109,7 +112,7 @@ class Query:
 
 
 def folder() -> Path:
-    """Return the folder of the statements, installed or in a checkout."""
+    """Return the folder of the statements, in an installation or a checkout."""
     package = Path(__file__).parents[1]
     installed = package / "_cypher"
     return installed if installed.is_dir() else package.parent / "cypher"
@@ -135,12 +138,12 @@ def parse(name: str, text: str) -> Query:
     """Read a statement and check its header; ValueError names the fault."""
     purpose, header = _read_header(name, text)
     if header.get("mode") not in get_args(QueryMode):
-        told = f"mode is {header['mode']!r}" if "mode" in header else "the header has no mode"
-        raise ValueError(f"{name}: {told}; it is one of {get_args(QueryMode)}")
+        reason = f"mode is {header['mode']!r}" if "mode" in header else "the header has no mode"
+        raise ValueError(f"{name}: {reason}; it is one of {get_args(QueryMode)}")
     languages = LANGUAGES.get(header["language"]) if "language" in header else BOTH
     if languages is None:
-        listed = ", ".join(map(repr, LANGUAGES))
-        raise ValueError(f"{name}: language is {header['language']!r}, not one of {listed}")
+        allowed = ", ".join(map(repr, LANGUAGES))
+        raise ValueError(f"{name}: language is {header['language']!r}, not one of {allowed}")
     if not purpose:
         raise ValueError(f"{name}: the header does not say what the statement is for")
     if header.get("plan", ONCE) != ONCE:
@@ -166,9 +169,9 @@ def parse(name: str, text: str) -> Query:
 
 
 def prefix(text: str, languages: Sequence[Language] = (PREFERRED,), *, once: bool = False) -> str:
-    """Return a statement that names its language: the preferred one, if it has several.
+    """Put a prefix with the language before a statement: the preferred one if there are several.
 
-    ``once``: the server keeps its plan.
+    Without languages, returns the statement unchanged. With ``once``, the server never replans it.
     """
     if not languages:
         return text
@@ -225,10 +228,11 @@ def _check_statement(query: Query, text: str) -> None:
 
 
 def fill_names(query: Query, **names: Sequence[str]) -> Query:
-    """Return a statement with names in the places that are called so.
+    """Return a statement whose placeholders are replaced by quoted names.
 
-    Several labels are joined by ``|``, several properties by commas. Raises ValueError unless each
-    place has at least one name, and each name a place.
+    Each keyword argument is a placeholder. Several labels are joined by ``|``, several properties
+    by commas. Raises ValueError unless the arguments are exactly the placeholders of the statement
+    and each has at least one name.
     """
     places = {place for _, place in _PLACE.findall(query.text)}
     if places != names.keys() or not all(names.values()):
@@ -244,8 +248,8 @@ def fill_names(query: Query, **names: Sequence[str]) -> Query:
 def quote(name: str) -> str:
     r"""Return a name in back-ticks.
 
-    The server decodes ``\uXXXX`` before it looks for the back-tick that ends a name, so each
-    backslash is written as such a code.
+    The server decodes ``\uXXXX`` before it looks for the closing back-tick. So each backslash is
+    replaced by its own code, and no text in a name can decode to a back-tick.
     """
     escaped = name.replace("\\", "\\u005C").replace("`", "``")
     return f"`{escaped}`"

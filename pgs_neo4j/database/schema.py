@@ -1,6 +1,7 @@
-"""The schema of this package: every name that it writes, its constraints, and whether data changed.
+"""The schema of this package: its labels, types, properties, and constraints.
 
-``purge`` removes the labels and types that are listed here.
+``purge`` removes the labels and types that are listed here. ``read_change_token`` shows whether
+another program has changed the data.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.errors import DatabaseVersionError
 
-SCHEMA_VERSION = 1  # the first that needs a migration of what is stored is 2
+SCHEMA_VERSION = 1  # version 2 will be the first that must migrate stored data
 TOKEN_ATTEMPTS = 5
 
 LABELS = (
@@ -67,7 +68,7 @@ TYPES = (
     "PGS_ISOMORPHIC",
     "PGS_SHOWED",
 )
-# A new name costs a transaction of its own, so all names are created at once.
+# Neo4j needs an extra transaction for each new name, so ``ensure_schema`` creates all at once.
 PROPERTIES = (
     "abstract",
     "acquired_at",
@@ -253,8 +254,8 @@ PROPERTIES = (
 async def ensure_schema(db: Database) -> None:
     """Create missing constraints and names.
 
-    If the database is up to date, this costs one quick read. Raises DatabaseVersionError if a later
-    release of this package has written to it.
+    Costs one quick read if the database is up to date. Raises DatabaseVersionError if a later
+    release of this package has written to the database.
     """
     rows = await db.read(queries.get("database/read_version"))
     stored = rows[0]["version"] if rows else 0
@@ -280,15 +281,16 @@ async def ensure_schema(db: Database) -> None:
 async def read_change_token(db: Database) -> str | None:
     """Return a token that stays the same until another program commits; O(1).
 
-    It is the number of the last transaction minus the commits that ``Database.write`` counted.
-    None when other transactions keep committing, or when the form of the bookmarks is unknown.
+    The token is the number of the last transaction minus the commits that ``Database.write``
+    counted. Returns None when other transactions keep committing, or when the form of the bookmarks
+    is unknown.
     """
     for _ in range(TOKEN_ATTEMPTS):
         before = await db.read_position()
         rows = await db.read(queries.get("database/read_commits"))
         if before is None or not rows:
             return None
-        # The count belongs to a position only if the position did not move while it was read.
+        # The count belongs to this position only if nothing was committed during the two reads.
         if await db.read_position() == before:
             return f"{before.store}:{before.transaction - rows[0]['commits']}"
     return None

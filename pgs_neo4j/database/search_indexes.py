@@ -25,9 +25,9 @@ _DIGEST = re.compile("[0-9a-f]{16}")
 class SearchIndex:
     """A full-text or vector index on nodes or relationships.
 
-    ``labels`` are types if it is on relationships. ``dimensions`` is None for full-text, and for an
-    index that takes vectors of any length. ``population`` is the share that is filled, in percent.
-    ``failure`` says why it failed.
+    For an index on relationships, ``labels`` are relationship types. ``dimensions`` is None for a
+    full-text index, and for a vector index that takes vectors of any length. ``population`` is the
+    share of the index that is filled, in percent. ``failure`` says why the index failed.
     """
 
     name: str
@@ -44,7 +44,7 @@ class SearchIndex:
 
     @property
     def own(self) -> bool:
-        """Whether pgs made it, and ``drop_indexes`` drops it."""
+        """Whether pgs created this index, so that ``drop_indexes`` drops it."""
         prefix = _PREFIXES.get((self.kind, self.entity), "")
         return (
             bool(prefix)
@@ -53,7 +53,7 @@ class SearchIndex:
         )
 
     def compares(self, dimensions: int) -> bool:
-        """Whether it compares vectors of this length by cosine now."""
+        """Return whether the index is online and compares vectors of this length by cosine."""
         return (
             self.kind == "vector"
             and self.dimensions == dimensions
@@ -73,7 +73,7 @@ class SearchIndex:
 
 
 async def list_search_indexes(db: Database) -> list[SearchIndex]:
-    """Return all full-text and vector indexes, by kind and label."""
+    """Return all full-text and vector indexes, ordered by kind and label."""
     rows = await db.read(queries.get("database/read_search_indexes"))
     return [
         SearchIndex(

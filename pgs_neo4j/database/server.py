@@ -1,4 +1,4 @@
-"""What a server must be: its address, its TLS, its version, and the room on its disk."""
+"""Checks the requirements on a server: its address, TLS, version, and free disk space."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _CREDENTIAL = re.compile(r"(?i)pass|pwd|user|token|secret|auth|key")
 MINIMUM_VERSION = (5, 26)
 
 RECORD_MB, BULK_MB = 64, 256
-"""Free disk that a statement needs: one that writes our records, and any other."""
+"""Megabytes of free disk that a statement needs: for small records, and for anything else."""
 
 RequireRoom = Callable[[int], None]
 
@@ -35,10 +35,10 @@ def check_address(uri: str) -> None:
     """Raise ConfigError for an address that is malformed or holds credentials."""
     scheme, separator, rest = uri.partition("://")
     if not separator or scheme not in SCHEMES or not rest:
-        # What stands before the mark may be a password, unless it has the form of a scheme.
-        read = scheme if separator and _SCHEME.fullmatch(scheme) else "(none)"
+        # The text before ``://`` may be a password, so it is quoted only if it looks like a scheme.
+        quoted = scheme if separator and _SCHEME.fullmatch(scheme) else "(none)"
         raise ConfigError(
-            f"the Neo4j address has the scheme {read}; "
+            f"the Neo4j address has the scheme {quoted}; "
             f"write it as one of {', '.join(SCHEMES)} followed by ://host:port"
         )
     if "@" in rest:
@@ -49,7 +49,7 @@ def check_address(uri: str) -> None:
     _check_query(scheme, rest)
     try:
         urlsplit(uri).port  # noqa: B018 - reading the port checks it
-    except ValueError:  # it quotes what stands for the port, which may be a password
+    except ValueError:  # dropped, since it quotes the text after the colon, maybe a password
         raise ConfigError(
             f"the Neo4j address has an invalid host or port; write it as {scheme}://host:7687"
         ) from None
@@ -71,14 +71,14 @@ def _check_query(scheme: str, rest: str) -> None:
 
 
 def shown_address(uri: str) -> str:
-    """Return scheme, host, and port, for messages."""
+    """Return an address without its query and fragment, for messages."""
     return re.split(r"[?#]", uri, maxsplit=1)[0]
 
 
 def secured(uri: str, ca: Path | None) -> tuple[str, Mapping[str, Any]]:
-    """Return the address and the options with which the driver trusts ``ca``.
+    """Return the address and the driver options that make the driver trust only ``ca``.
 
-    Raises ConfigError if the address checks no certificate, or the file holds none.
+    Raises ConfigError if the scheme of the address checks no certificate, or the file holds none.
     """
     if ca is None:
         return uri, {}
@@ -89,7 +89,7 @@ def secured(uri: str, ca: Path | None) -> tuple[str, Mapping[str, Any]]:
             f"address with {scheme.partition('+')[0]}+s://, or unset neo4j_ca"
         )
     try:
-        # Loaded here, because the driver would report a broken file at the first connection.
+        # Load the file now, because the driver reports a broken file only when it first connects.
         ssl.create_default_context(cafile=str(ca))
     except OSError as error:  # and ssl.SSLError
         reason = "holds no certificate" if isinstance(error, ssl.SSLError) else error.strerror
@@ -97,7 +97,7 @@ def secured(uri: str, ca: Path | None) -> tuple[str, Mapping[str, Any]]:
             f"neo4j_ca names {ca}, which cannot be used ({reason}); name a file of certificates "
             "in PEM form"
         ) from error
-    # The driver takes certificates only with the plain schemes, and encryption as an option.
+    # The driver accepts certificates only with a plain scheme, so encryption becomes an option.
     options = {"encrypted": True, "trusted_certificates": neo4j.TrustCustomCAs(str(ca))}
     return f"{scheme.removesuffix('+s')}://{rest}", options
 
@@ -111,10 +111,10 @@ async def read_server(db: Database) -> tuple[str, str, tuple[str, ...]]:
 
 
 def check_version(uri: str, version: str, languages: Container[str]) -> None:
-    """Raise DatabaseVersionError unless a server can be used."""
+    """Raise DatabaseVersionError if a server is too old, or no longer speaks our Cypher version."""
     if parse_version(version) < MINIMUM_VERSION:
-        wanted = ".".join(map(str, MINIMUM_VERSION))
-        raise DatabaseVersionError(f"Neo4j at {uri} is {version}; upgrade it to {wanted} or newer")
+        minimum = ".".join(map(str, MINIMUM_VERSION))
+        raise DatabaseVersionError(f"Neo4j at {uri} is {version}; upgrade it to {minimum} or newer")
     if queries.PREFERRED not in languages:
         raise DatabaseVersionError(
             f"Neo4j at {uri} is {version}, which no longer speaks Cypher {queries.PREFERRED}; "
@@ -128,14 +128,14 @@ def parse_version(text: str) -> tuple[int, ...]:
 
 
 def allow(megabytes: int) -> None:
-    """Let every write pass, because the disk is not known."""
+    """Allow every write, because the server's disk is not accessible."""
 
 
 def room_guard(data_dir: Path) -> RequireRoom:
-    """Return a check that refuses writes when the disk of a data directory has too little room.
+    """Return a check that raises DatabaseFullError if a data directory has too little free disk.
 
-    A write that a full disk cuts off leaves a transaction log that Neo4j 5.26 cannot read when it
-    starts again. So a write has to be refused before that. The check raises DatabaseFullError.
+    If the disk gets full during a write, the transaction log is cut off, and Neo4j 5.26 cannot read
+    it at the next start. So the check runs before the write.
     """
 
     def require(megabytes: int) -> None:

@@ -1,10 +1,10 @@
-"""Checks what comes out of the database before anything uses it.
+"""Checks stored values when they are read and before any code uses them.
 
-Anyone who may write to the database may change the nodes of this package, on purpose or by an
-import that reuses its labels. So each value of those nodes has its type and its bounds checked, by
-the header of the statement that returns it and by the model that it becomes. Nothing is converted,
-and nothing that is missing is guessed. The rows of other statements hold the user's own values,
-which may be of any type; but what a header calls never null is not null.
+Everybody with write access to the database can change the nodes of this package, on purpose or by
+an import that reuses its labels. So the header of each statement and the model of each record check
+the types and bounds of all values from these nodes. Nothing is converted, and no missing value is
+guessed. Other statements return the user's own values, which may have any type. For these, only
+nulls are checked: a column has one only if its header allows it.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ T = TypeVar("T")
 Fits = Callable[[Any], bool]
 
 SHOWN = 80
-"""Characters of a name in messages; another program may have chosen it."""
+"""Characters of a name in messages. The limit is there because any program may choose the name."""
 MOST_COUNT = 2**53
-"""More than any graph has; larger numbers are no longer exact elsewhere."""
+"""The largest accepted count. No graph reaches it, and floats are exact only up to here."""
 Count = Annotated[int, Field(ge=0, le=MOST_COUNT)]
 COUNT: TypeAdapter[int] = TypeAdapter(Count)
-"""Also of the id of a partition, and of a rank in it."""
+"""Checks a count, the id of a partition, or a rank in a partition."""
 
 OWN: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
@@ -47,10 +47,10 @@ OWN: Mapping[str, tuple[str, ...]] = MappingProxyType(
         ),
     }
 )
-"""Beginnings of the names of statements that read nodes of this package, by folder."""
+"""Statements that read nodes of this package: how their names begin, by folder."""
 FIX = "restore a backup, or remove what is damaged with 'pgs sessions delete' or 'pgs graph remove'"
 META_FIX = "restore a backup, or remove all that pgs wrote with 'pgs purge'"
-"""For what belongs to no graph, and so is removed with none."""
+"""The advice for records that belong to no graph, so that removing a graph does not help."""
 
 KINDS: Mapping[str, tuple[type, ...]] = MappingProxyType(
     {
@@ -70,10 +70,10 @@ NUMBERS = frozenset({"list[float]", "list[int]", "list[number]"})
 
 
 def check_stored(adapter: TypeAdapter[T], value: object, what: str, fix: str) -> T:
-    """Return a value of the database as its type.
+    """Validate a value from the database and return it as its type.
 
-    ``what`` names it in messages, and ``fix`` says how to replace it. Raises StoredDataError, which
-    quotes nothing of the value.
+    In messages, ``what`` names the value and ``fix`` says how to replace it. Raises
+    StoredDataError, which never quotes the value.
     """
     try:
         return adapter.validate_python(value, strict=True)
@@ -82,7 +82,7 @@ def check_stored(adapter: TypeAdapter[T], value: object, what: str, fix: str) ->
 
 
 def parse_stored(adapter: TypeAdapter[T], text: object, what: str, fix: str) -> T:
-    """Return a JSON text of the database as its type. Raises StoredDataError."""
+    """Parse a JSON text from the database and return it as its type. Raises StoredDataError."""
     if not isinstance(text, str):
         raise unreadable(what, "it is no text", fix)
     try:
@@ -92,7 +92,7 @@ def parse_stored(adapter: TypeAdapter[T], text: object, what: str, fix: str) -> 
 
 
 def check_fields(kind: type[T], values: Mapping[str, object], what: str, fix: str) -> T:
-    """Return a dataclass of values of the database. Raises StoredDataError unless each fits."""
+    """Build a dataclass from values of the database. Raises StoredDataError if one is malformed."""
     adapters: dict[str, TypeAdapter[Any]] = _adapters(kind)  # type: ignore[arg-type]
     for name, value in values.items():
         try:
@@ -108,7 +108,7 @@ def _adapters(kind: type) -> dict[str, TypeAdapter[Any]]:
 
 
 def unreadable(what: str, why: str, fix: str) -> StoredDataError:
-    """Return the error for something that this package cannot have written."""
+    """Return the error for a value that this package cannot have written."""
     return StoredDataError(f"{what} was changed by another program, and {why}; {fix}")
 
 
@@ -121,11 +121,11 @@ def _describe(error: ValidationError) -> str:
 
 
 def check_rows(query: Query, rows: Sequence[Mapping[str, object]]) -> None:
-    """Raise StoredDataError if a row of an own statement is not what its header says."""
+    """Raise StoredDataError if a row of a statement in ``OWN`` does not match its header."""
     folder, _, file = query.name.rpartition("/")
     if not file.startswith(OWN.get(folder, ())):
         return
-    checks = [(name, fit) for name, kind in query.columns.items() if (fit := _fit(kind))]
+    checks = [(name, fit) for name, kind in query.columns.items() if (fit := _make_check(kind))]
     for row in rows:
         for name, fit in checks:
             if not fit(row[name]):
@@ -135,52 +135,53 @@ def check_rows(query: Query, rows: Sequence[Mapping[str, object]]) -> None:
 
 
 @cache
-def _fit(kind: str) -> Fits | None:
-    """Return a check that a value has a type as headers name it; None for any value."""
+def _make_check(kind: str) -> Fits | None:
+    """Return a check that a value has a type of headers; None if the type accepts any value."""
     name = kind.removesuffix("?")
     if name == "any":
         return None
     nullable = name != kind
-    inner = _items(name[5:-1]) if name.startswith("list[") else _scalar(name)
+    inner = _make_items_check(name[5:-1]) if name.startswith("list[") else _make_scalar_check(name)
     return (lambda value: value is None or inner(value)) if nullable else inner
 
 
-def _scalar(name: str) -> Fits:
+def _make_scalar_check(name: str) -> Fits:
     kinds = frozenset(KINDS[name])
     return lambda value: type(value) in kinds
 
 
-def _items(name: str) -> Fits:
-    """Return a check that a value is a list whose items have a type."""
+def _make_items_check(name: str) -> Fits:
+    """Return a check that a value is a list with items of a type of headers."""
     bare = name.removesuffix("?")
     if bare == "any":
         return lambda value: isinstance(value, list)
     kinds: set[type] = {list} if bare.startswith("list[") else set(KINDS[bare])
     if bare != name:
         kinds.add(type(None))
-    return lambda value: isinstance(value, list) and _types(value) <= kinds
+    return lambda value: isinstance(value, list) and _collect_types(value) <= kinds
 
 
-def _types(values: Iterable[object]) -> set[type]:
+def _collect_types(values: Iterable[object]) -> set[type]:
     return set(map(type, values))
 
 
 def lacks_values(query: Query, row: Mapping[str, object]) -> bool:
-    """Whether a row has a null where its header allows none, also inside lists, or an empty map.
+    """Return whether a row looks as if a node or relationship in it was just deleted.
 
-    Neo4j reads what is committed, without a snapshot: what another transaction deletes after a
-    statement has found it has null properties, or none, and no error says so. A map of properties
-    is empty if it has no value but nulls and empty lists.
+    That is a null, also inside a list, where the header allows none, or an empty map. Neo4j reads
+    the latest committed data, without a snapshot. If another transaction deletes a node that a
+    statement has found, its properties read as null without an error. A map of properties counts as
+    empty if it has only nulls and empty lists.
     """
-    return any(_finder(kind)(row[name]) for name, kind in query.columns.items())
+    return any(_make_null_check(kind)(row[name]) for name, kind in query.columns.items())
 
 
 @cache
-def _finder(kind: str) -> Fits:
-    """Return a check that finds a null where a type of headers allows none."""
+def _make_null_check(kind: str) -> Fits:
+    """Return a check that finds a null which a type of headers does not allow."""
     name = kind.removesuffix("?")
     if name.startswith("list["):
-        inner = _finder_in_items(name[5:-1])
+        inner = _make_items_null_check(name[5:-1])
     else:
         inner = _is_empty_map if name == "dict" else _find_nothing
     if name != kind:
@@ -188,22 +189,23 @@ def _finder(kind: str) -> Fits:
     return lambda value: value is None or inner(value)
 
 
-def _finder_in_items(kind: str) -> Fits:
-    """Return a check that finds a null in a list where the type of its items allows none."""
+def _make_items_null_check(kind: str) -> Fits:
+    """Return a check that finds a null in a list whose type of items does not allow it."""
     if kind.removesuffix("?") in SCALARS and kind.endswith("?"):
         return _find_nothing
-    # A stored list has no nulls, so vectors are not looked through, number by number.
+    # A list property cannot store nulls, so a set of the types is enough. Deeper checks of each
+    # number would be slow for vectors.
     if kind in SCALARS or kind in NUMBERS:
-        return lambda value: isinstance(value, list) and NoneType in _types(value)
-    within = _finder(kind)
+        return lambda value: isinstance(value, list) and NoneType in _collect_types(value)
+    within = _make_null_check(kind)
     return lambda value: isinstance(value, list) and any(map(within, value))
 
 
 def _is_empty_map(value: object) -> bool:
-    """Whether a map, or a map in it, has no value but nulls and empty lists."""
+    """Return whether a map, or a map inside it, has only nulls and empty lists as values."""
     if not isinstance(value, dict):
         return False
-    held = [one for one in value.values() if one not in (None, [])]
+    held = [item for item in value.values() if item not in (None, [])]
     return not held or any(map(_is_empty_map, held))
 
 

@@ -1,4 +1,4 @@
-"""Runs work concurrently, cleanup to its end despite cancellation, and looks at a growing pace."""
+"""Runs work concurrently, finishes cleanup despite cancellation, and paces polls."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ GROWTH, LONGEST_S = 1.6, 2.0
 
 
 async def to_the_end(work: Coroutine[object, None, Result]) -> Result:
-    """Await cleanup of bounded duration; a cancellation is raised afterwards."""
+    """Await cleanup of bounded duration. If canceled, finish it first and then raise."""
     task = asyncio.create_task(work)
     cancelled = False
     while not task.done():
@@ -28,7 +28,7 @@ async def to_the_end(work: Coroutine[object, None, Result]) -> Result:
 
 
 def retrieve_exception(done: asyncio.Future[Result]) -> None:
-    """Retrieve an unread exception; otherwise asyncio would warn."""
+    """Retrieve an unread exception, so that asyncio does not warn about it."""
     if not done.cancelled():
         done.exception()
 
@@ -58,9 +58,9 @@ async def together(*works: Awaitable[object]) -> tuple[object, ...]:
 
 
 def poll_pauses(first_s: float) -> Iterator[float]:
-    """Yield pauses between looks at something that another process may change, without end.
+    """Yield the pauses between polls without end, in seconds.
 
-    They are seconds, and grow from ``first_s`` to ``LONGEST_S``.
+    They grow from ``first_s`` to ``LONGEST_S``.
     """
     pause = first_s
     while True:

@@ -1,7 +1,7 @@
 """The only door to Graph Data Science: estimate, project, detect, average, drop.
 
 The graphdatascience client is synchronous, so it runs in a worker thread (``client``). Its query
-runner (``runner``) hands each statement back to ``Database``. So one pool serves both, and
+runner (``runner``) sends each statement through ``Database``. So one pool serves both, and
 canceling a call ends it at the server. Projections are dropped even when the work inside fails.
 """
 

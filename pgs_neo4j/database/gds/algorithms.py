@@ -34,7 +34,7 @@ async def refuse_if_too_large(
 ) -> None:
     """Raise GDSMemoryError with figures if the server's heap is too small."""
     needed = await _estimate(gds, nodes, relationships, algorithm)
-    heap = await _max_heap(gds.db)
+    heap = await _read_max_heap(gds.db)
     if heap is not None and needed > heap:
         raise GDSMemoryError(
             f"partitioning {counted(nodes, 'node')} and "
@@ -45,7 +45,7 @@ async def refuse_if_too_large(
 
 
 async def _estimate(gds: GDS, nodes: int, relationships: int, algorithm: Algorithm) -> int:
-    """Return the most bytes that projection and community detection need."""
+    """Return the largest estimate of bytes for the projection and community detection."""
 
     def work() -> int:
         graph = {
@@ -65,19 +65,20 @@ async def _estimate(gds: GDS, nodes: int, relationships: int, algorithm: Algorit
     return await gds.run(work)
 
 
-async def _max_heap(db: Database) -> int | None:
+async def _read_max_heap(db: Database) -> int | None:
     try:
         rows = await db.read(queries.get("database/gds/read_heap"))
     except QueryError:
-        return None  # not every user may ask; GDS has its own guard
+        return None  # the user may lack the right to ask, and GDS also checks memory itself
     return int(rows[0]["max_bytes"]) if rows else None
 
 
 @dataclass(frozen=True, slots=True)
 class Communities:
-    """Community of each projected node: ``ids`` and ``labels`` ``(n,)`` int64.
+    """The community of each projected node: ``ids`` and ``labels``, both ``(n,)`` int64.
 
-    ``ids`` ascend. They are internal node ids that hold within one job and are never stored.
+    ``ids`` ascend. They are Neo4j's internal node ids, valid only within one job, and are never
+    stored.
     """
 
     ids: NDArray[np.int64]
@@ -90,10 +91,10 @@ async def detect_communities(
 ) -> Communities:
     """Detect the communities of a projection.
 
-    ``leiden-louvain`` refines Leiden's result with Louvain, which is seeded by it. A seeded
-    projection begins with its partitions instead, and Louvain alone continues from there: Leiden
-    takes no seeds in GDS 2.13. The result repeats for the same seed at concurrency 1 only; Louvain
-    in GDS takes no seed.
+    ``leiden-louvain`` runs Leiden and then refines its communities with Louvain. A seeded
+    projection starts with its partitions instead, and only Louvain refines them, because Leiden in
+    GDS 2.13 accepts no starting communities. The same ``seed`` gives the same result only at
+    concurrency 1, since Louvain in GDS takes no random seed.
     """
     run = _Algorithms(gds, projection, seed, concurrency)
     target = PROPERTY
@@ -111,15 +112,16 @@ async def detect_communities(
         await run.leiden(PROPERTY)
         target = f"{PROPERTY}_polished"
         modularity = await run.louvain(target, PROPERTY)
-    ids, labels = await _labels(gds.db, projection.graph, target)
+    ids, labels = await _read_labels(gds.db, projection.graph, target)
     return Communities(ids, labels, modularity)
 
 
 @dataclass(frozen=True, slots=True)
 class _Algorithms:
-    """The client's algorithms on one projection, with their shared options.
+    """Runs the client's algorithms on one projection, with their shared options.
 
-    Each writes ``target`` on the nodes and returns the modularity, 0 if it has none.
+    Each method writes the property ``target`` on the projected nodes and returns the modularity, or
+    0 if the algorithm computes none.
     """
 
     gds: GDS
@@ -158,10 +160,11 @@ class _Algorithms:
         return await self.gds.run(work)
 
 
-async def _labels(
+async def _read_labels(
     db: Database, graph: Graph, name: str
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    # Two lists in one row: 30 times faster than the client's row per node (FACTS).
+    # The query returns two lists in one row, which is 30 times as fast as the client's own method
+    # with its row per node (FACTS).
     query = queries.get("database/gds/read_labels")
     rows = await db.read(query, name=graph.name(), property=name)
     ids = np.asarray(rows[0]["ids"], dtype=np.int64)
@@ -185,10 +188,10 @@ async def compute_centroids(
     ``partition_ids`` selects the partitions; empty means all of the generation. Partitions without
     a usable vector are left out.
 
-    k-means with k = 1 returns the exact mean. With ``weight``, a node property, each vector counts
-    as often as its node weighs, or once where it has no weight. The result is then scaled to a
-    largest component of 1: only its direction has a meaning. Nodes are left out if their vector
-    has another length, or a component that is not a finite number.
+    Uses k-means with k = 1, which returns the exact mean. With ``weight``, a node property, each
+    vector is multiplied by its node's weight, or by 1 if the node has none. The result is then
+    scaled to a largest component of 1, because only its direction has a meaning. Nodes are left out
+    if their vector has another length or a component that is not a finite number.
     """
     async with project(
         gds,
@@ -203,14 +206,16 @@ async def compute_centroids(
         if graph is None:
             return {}
         labels = await gds.run(lambda: list(graph.node_labels()))
-        means = {label: await gds.run(partial(_mean, gds, graph, label)) for label in labels}
+        means = {
+            label: await gds.run(partial(_compute_mean, gds, graph, label)) for label in labels
+        }
     return {
-        int(label.removeprefix("P")): (_direction(mean) if weight else mean).astype(np.float32)
+        int(label.removeprefix("P")): (_scale(mean) if weight else mean).astype(np.float32)
         for label, mean in means.items()
     }
 
 
-def _mean(gds: GDS, graph: Graph, label: str) -> NDArray[np.float64]:
+def _compute_mean(gds: GDS, graph: Graph, label: str) -> NDArray[np.float64]:
     """Return the mean vector ``(d,)`` of the nodes with a label."""
     stats = gds.client.kmeans.stats(
         graph, VECTOR, k=1, max_iterations=1, node_labels=[label], concurrency=1
@@ -218,7 +223,7 @@ def _mean(gds: GDS, graph: Graph, label: str) -> NDArray[np.float64]:
     return np.asarray(stats.centroids[0], dtype=np.float64)
 
 
-def _direction(mean: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return a mean ``(d,)``, scaled to a largest component of 1."""
+def _scale(mean: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Scale a mean ``(d,)`` to a largest component of 1."""
     scaled: NDArray[np.float64] = mean / (np.abs(mean).max() or 1.0)
     return scaled

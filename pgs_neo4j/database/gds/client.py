@@ -1,9 +1,9 @@
 """The graphdatascience client on a database's own connection pool, and its supervised calls.
 
 The client is synchronous and sends several statements for one call, so it runs in a worker thread.
-All statements of a call carry its tag to the server, so that a canceled call, and no other, can be
-ended there. Closing the connection is not enough: the server notices it late, and a projection that
-is nearly done registers itself after it was dropped.
+All statements of a call carry its tag to the server, so that exactly this call can be ended there.
+Closing the connection is not enough: the server notices late, and a projection that is nearly done
+would register itself after the cleanup.
 """
 
 from __future__ import annotations
@@ -66,8 +66,9 @@ class Owner:
 class GDS:
     """A Graph Data Science client, made by ``open_gds``.
 
-    All projections and statements of an ``owner`` carry its name, so that a successor can end
-    them."""
+    All projections and statements of an ``owner`` carry its name, so that a later job can end
+    them.
+    """
 
     db: Database
     client: GraphDataScience
@@ -76,11 +77,11 @@ class GDS:
     owner: Owner | None = None
 
     def owned_by(self, owner: Owner) -> GDS:
-        """Return the same client, working for a job."""
+        """Return this client with a job as its owner."""
         return replace(self, owner=owner)
 
     async def run(self, work: Callable[[], Result]) -> Result:
-        """Return the result of work with the client, as ``run_supervised`` does."""
+        """Run work with the client through ``run_supervised`` and return its result."""
         return await run_supervised(self.db, work, self.owner)
 
 
@@ -92,17 +93,17 @@ async def open_gds(db: Database) -> GDS:
     """
     version = await installed_version(db)
     if parse_version(version) < MINIMUM_VERSION:
-        wanted = ".".join(map(str, MINIMUM_VERSION))
+        minimum = ".".join(map(str, MINIMUM_VERSION))
         raise DatabaseVersionError(
-            f"Graph Data Science on the server is {version}; {wanted} or newer is needed, "
+            f"Graph Data Science on the server is {version}; {minimum} or newer is needed, "
             "so upgrade the plugin"
         )
-    client, runner = await run_supervised(db, lambda: _client(db))
+    client, runner = await run_supervised(db, lambda: _make_client(db))
     return GDS(db=db, client=client, runner=runner, version=version)
 
 
 async def installed_version(db: Database) -> str:
-    """Return the version of the server's GDS. Raises GDSMissingError without one."""
+    """Return the version of GDS on the server. Raises GDSMissingError if it is not installed."""
     try:
         rows = await db.read(queries.get("database/gds/read_gds_version"))
     except QueryError as error:
@@ -113,8 +114,8 @@ async def installed_version(db: Database) -> str:
     return str(rows[0]["version"])
 
 
-def _client(db: Database) -> tuple[GraphDataScience, DatabaseRunner]:
-    # Imported here: the client imports pandas and pyarrow, which takes seconds.
+def _make_client(db: Database) -> tuple[GraphDataScience, DatabaseRunner]:
+    # Imported late, because the client imports pandas and pyarrow, which takes seconds.
     from graphdatascience import GraphDataScience
 
     from pgs_neo4j.database.gds.runner import DatabaseRunner
@@ -128,15 +129,15 @@ async def run_supervised(
 ) -> Result:
     """Run work with the client in a worker thread.
 
-    Returns the result of the work. A cancellation, or a connection that is lost or too slow, ends
-    the work at the server before it is raised here. Raises GDSError when GDS or its client refuses,
+    Returns the result of the work. After a cancellation, a lost connection, or a timeout, ends the
+    work at the server before it raises the error. Raises GDSError when GDS or its client refuses,
     GDSMemoryError, GraphChangedError, DatabaseError.
     """
     loop = asyncio.get_running_loop()
     call = Call(db, loop, owner)
     context = contextvars.copy_context()
     context.run(_current.set, call)
-    # A future, not a task: even while the loop closes it shows whether the thread ended.
+    # A future rather than a task: it shows whether the thread has ended even while the loop closes.
     worker = loop.run_in_executor(None, context.run, work)
     worker.add_done_callback(retrieve_exception)
     try:
@@ -148,7 +149,7 @@ async def run_supervised(
     except GraphChangedError:
         raise
     except QueryError as error:
-        raise _refused(error) from error
+        raise _make_gds_error(error) from error
     except (ValueError, LookupError, TypeError) as error:
         raise GDSError(
             "the graphdatascience client cannot read the answer of Graph Data Science "
@@ -158,7 +159,7 @@ async def run_supervised(
 
 @dataclass(slots=True)
 class Call:
-    """The statements of one call; only the event loop touches its state."""
+    """Runs the statements of one call. Only the event loop touches its state."""
 
     db: Database
     loop: asyncio.AbstractEventLoop
@@ -168,12 +169,12 @@ class Call:
     statement: asyncio.Task[Any] | None = None
 
     def run(self, text: str, params: Row, access: Access) -> tuple[list[str], list[Row]]:
-        """Return columns and rows of one statement, for the worker thread."""
-        answer = self._answer(text, params, access)
+        """Run one statement from the worker thread and return its columns and rows."""
+        answer = self._run_statement(text, params, access)
         return asyncio.run_coroutine_threadsafe(answer, self.loop).result()
 
     async def end(self, worker: asyncio.Future[Result]) -> None:
-        """Send nothing more, end running statements, and wait for the thread.
+        """Refuse new statements, end the running ones, and wait for the thread.
 
         Waits up to ``END_S`` seconds for the server to react, then up to ``LEAVE_S`` with the
         connection closed.
@@ -181,7 +182,7 @@ class Call:
         self.ended = True
         with suppress(DatabaseError, TimeoutError):
             async with asyncio.timeout(END_S):
-                # Repeated: a statement sent a moment ago has no transaction yet.
+                # Repeat this, since a statement that was just sent has no transaction yet.
                 while True:
                     running = await self._terminate()
                     if worker.done() and not running:
@@ -191,7 +192,9 @@ class Call:
             self.statement.cancel()
         await asyncio.wait({worker}, timeout=LEAVE_S)
 
-    async def _answer(self, text: str, params: Row, access: Access) -> tuple[list[str], list[Row]]:
+    async def _run_statement(
+        self, text: str, params: Row, access: Access
+    ) -> tuple[list[str], list[Row]]:
         if self.ended:
             raise asyncio.CancelledError
         self.statement = asyncio.current_task()
@@ -216,11 +219,11 @@ _current: contextvars.ContextVar[Call] = contextvars.ContextVar("pgs_gds_call")
 
 
 def current_call() -> Call:
-    """Return the call this worker thread works for."""
+    """Return the call that this worker thread runs."""
     return _current.get()
 
 
-def _refused(error: QueryError) -> GDSError:
+def _make_gds_error(error: QueryError) -> GDSError:
     message = str(error)
     if any(sign in message for sign in MEMORY_SIGNS):
         return GDSMemoryError(

@@ -1,7 +1,7 @@
 """Projects graphs into the GDS catalog, and drops them: at the end, or after a crash.
 
-A projection is a graph's mapped view, optionally with earlier partitions as seeds, or it has edges
-that are not stored as such.
+A projection holds either a graph's mapped view, optionally with earlier partitions as seeds, or
+computed edges that the database does not store.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ CLEAN_UP_S = 4.0
 
 @dataclass(frozen=True, slots=True)
 class Seeds:
-    """Partitions to begin with: the label that marks them, and their number."""
+    """Partitions that a detection starts from: the label that marks them, and their number."""
 
     label: str
     count: int
@@ -55,8 +55,8 @@ class Seeds:
 class Projection:
     """A projected view, its relationship types, and its weight property if any.
 
-    With ``seeded`` it also contains the partitions of a generation, as nodes linked to their
-    members. No other type of relationship touches them.
+    With ``seeded`` it also contains the partitions of a generation as nodes, which have only
+    ``MEMBERSHIP`` relationships to their members.
     """
 
     graph: Graph
@@ -66,7 +66,7 @@ class Projection:
 
 
 def seed_label(graph: str) -> str:
-    """Return the label that marks a graph's seeds."""
+    """Return the label that marks the seeds of a graph."""
     return f"PgsSeed_{name_digest(graph)}"
 
 
@@ -83,11 +83,11 @@ async def project_view(
 ) -> AsyncIterator[Projection]:
     """Project the mapped view, undirected and weighted; drop it at the end.
 
-    ``ids`` ``(n,)``, ascending, are the view's nodes; GDS numbers them in this order in both ways
-    of reading. With ``direct`` GDS reads the store itself, three times as fast. That needs a view
-    in which every relationship has a usable weight and none is a loop. ``seeds`` are projected
-    along with their members, which requires ``direct``. Raises EmptyGraphError when the view has no
-    node.
+    ``ids`` ``(n,)`` are the view's nodes in ascending order. GDS numbers them in this order, with
+    ``direct`` or without. With ``direct``, GDS reads the store itself, which is three times as
+    fast. It requires that every relationship of the view has a usable weight and that no
+    relationship is a loop. ``seeds`` are projected with their memberships and require ``direct``.
+    Raises EmptyGraphError when the view has no node.
     """
     if direct:
         weight = None if uniform else mapping.relationship_weight
@@ -119,7 +119,7 @@ async def _project_directly(
     seeds: Seeds | None,
     concurrency: int,
 ) -> AsyncIterator[Projection | None]:
-    """Project natively; None if it does not reach all nodes."""
+    """Project with GDS's native projection; yield None if it does not contain all nodes."""
     labels, types = await _names_in_use(gds, mapping)
     if not labels or not types:
         yield None
@@ -143,18 +143,19 @@ async def _project_directly(
             raise
         except (GDSError, GraphChangedError):
             graph, count = None, -1  # for instance, a weight has just become a string
-        # Nodes without a label are out of reach, and nodes may have come or gone.
+        # The native projection cannot contain nodes without a label. Nodes may also have been
+        # created or deleted since ``ids`` was read.
         complete = count == node_count + (seeds.count if seeds else 0)
-        # All types where there are no seeds: GDS is faster on a whole graph.
+        # Without seeds the algorithms use all types, since GDS is faster on a whole graph.
         chosen = ("*",) if seeds is None else tuple(types)
         view = Projection(graph, chosen, WEIGHT if weight else None, seeds is not None)
         yield view if complete else None
 
 
 async def _names_in_use(gds: GDS, mapping: GraphMapping) -> tuple[list[str], list[str]]:
-    """Return the labels and relationship types of the mapping that exist.
+    """Return the labels and relationship types of the mapping that exist in the database.
 
-    A mapping that names none includes all that this package did not create.
+    If the mapping names no labels, or no types, returns all that this package did not create.
     """
     rows = await gds.db.read(queries.get("database/gds/read_view_names"))
     labels, types = rows[0]["labels"], rows[0]["types"]
@@ -165,7 +166,7 @@ async def _names_in_use(gds: GDS, mapping: GraphMapping) -> tuple[list[str], lis
 
 
 def _relationship_projections(types: Sequence[str], weight: str | None) -> dict[str, Row]:
-    """Return the native options of each relationship type."""
+    """Return the options of the native projection for each relationship type."""
     options: Row = {"orientation": "UNDIRECTED"}
     if weight is not None:
         options["properties"] = {WEIGHT: {"property": weight, "defaultValue": 1.0}}
@@ -176,10 +177,10 @@ def _relationship_projections(types: Sequence[str], weight: str | None) -> dict[
 async def project_edges(
     gds: GDS, ids: NDArray[np.int64], edges: Edges, *, concurrency: int = 1
 ) -> AsyncIterator[Projection]:
-    """Project weighted edges that are not stored as such; drop the projection at the end.
+    """Project weighted edges that the database does not store; drop the projection at the end.
 
-    ``ids`` ``(n,)`` are the numbers that its nodes have in GDS, in this order. Edges without weight
-    bind nothing and are left out.
+    ``ids`` ``(n,)`` are the node ids in GDS of the positions that the edges use. Edges of weight 0
+    connect nothing and are left out.
     """
     binding = edges.weight > 0
     async with project(
@@ -198,7 +199,7 @@ async def project_edges(
 
 @asynccontextmanager
 async def project(gds: GDS, query: str, **params: object) -> AsyncIterator[Graph | None]:
-    """Project by a statement and drop the projection at the end.
+    """Run a statement that projects a graph, and drop the projection at the end.
 
     Yields None when the statement matches nothing.
     """
@@ -219,8 +220,8 @@ async def drop_at_end(gds: GDS, name: str) -> AsyncIterator[None]:
     try:
         yield
     finally:
-        # drop_leftovers handles what cannot be dropped now. A result, or the error that ended
-        # the work, matters more than a failed cleanup.
+        # A failed cleanup must hide neither the result nor the error of the work. If the drop
+        # fails, ``drop_leftovers`` removes the projection later.
         with suppress(DatabaseError):
             await to_the_end(_drop(gds, [name]))
 
@@ -228,13 +229,13 @@ async def drop_at_end(gds: GDS, name: str) -> AsyncIterator[None]:
 async def list_leftovers(
     gds: GDS, older_than_s: float = 0.0, graph: str | None = None
 ) -> list[str]:
-    """Return this package's projections of at least that age in seconds.
+    """Return the names of this package's projections that are at least so many seconds old.
 
-    They belong to one graph, or to any graph with None.
+    ``graph`` selects the projections of one graph; None selects those of all graphs.
     """
     rows = await gds.db.read(
         queries.get("database/gds/read_projections"),
-        prefix=PREFIX if graph is None else _prefix(graph),
+        prefix=PREFIX if graph is None else _make_prefix(graph),
         pattern=NAME_PATTERN,
         older_than_s=older_than_s,
     )
@@ -266,16 +267,13 @@ async def _drop(gds: GDS, names: list[str]) -> None:
 def make_name(gds: GDS) -> str:
     """Return a new projection name that carries its graph and lease fence."""
     owner = gds.owner or Owner("", 0)
-    return f"{_prefix(owner.graph)}{owner.fence}_{uuid4().hex[:8]}"
+    return f"{_make_prefix(owner.graph)}{owner.fence}_{uuid4().hex[:8]}"
 
 
 def name_digest(graph: str) -> str:
-    """Return eight hexadecimal digits that represent a graph's name.
-
-    Labels and projections are named by it.
-    """
+    """Return eight hexadecimal digits that stand for a graph in names of labels and projections."""
     return blake2b(graph.encode(), digest_size=4).hexdigest()
 
 
-def _prefix(graph: str) -> str:
+def _make_prefix(graph: str) -> str:
     return f"{PREFIX}{name_digest(graph)}_"

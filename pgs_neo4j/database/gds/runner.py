@@ -34,9 +34,9 @@ class DatabaseRunner(QueryRunner):  # type: ignore[misc]  # the client is untype
         self._version: ServerVersion | None = None
 
     def project(self, text: str, params: Row) -> bool:
-        """Run a projecting statement of this package; False if nothing matched.
+        """Run a statement of this package that projects; return False if nothing matched.
 
-        The client's own method mistakes an empty projection for a malformed statement.
+        The client's own method would take an empty projection for a malformed statement.
         """
         _, rows = client.current_call().run(text, params, "read")
         return any(row["graph"] is not None for row in rows)
@@ -50,15 +50,15 @@ class DatabaseRunner(QueryRunner):  # type: ignore[misc]  # the client is untype
         mode: QueryMode | None = None,
         custom_error: bool = True,
     ) -> DataFrame:
-        """Return columns and rows of one statement."""
+        """Run one statement and return its rows as a table."""
         del query_type, database, custom_error
         access: Access = "read" if mode is QueryMode.READ else "write"
-        # A database's default language may be one in which the client's statements differ.
+        # In the database's default language the client's statements may mean something else.
         text = queries.prefix(query)
         columns, rows = client.current_call().run(text, dict(params or {}), access)
         return DataFrame(rows, columns=columns)
 
-    # The job repeats a projection, not the client.
+    # The job repeats a projection if necessary, so the client must not.
     run_retryable_cypher = run_cypher
 
     def call_function(
@@ -67,7 +67,7 @@ class DatabaseRunner(QueryRunner):  # type: ignore[misc]  # the client is untype
         query_type: QueryType = QueryType.USER_TRANSPILED,
         params: CallParameters | None = None,
     ) -> object:
-        """Return the value of a GDS function."""
+        """Call a GDS function and return its value."""
         parameters = params or CallParameters()
         text = f"RETURN {endpoint}({parameters.placeholder_str()}) AS value"
         return self.run_cypher(text, query_type, parameters, mode=QueryMode.READ).iloc[0, 0]
@@ -84,7 +84,7 @@ class DatabaseRunner(QueryRunner):  # type: ignore[misc]  # the client is untype
         retryable: bool = False,
         custom_error: bool = True,
     ) -> DataFrame:
-        """Return the rows of a GDS procedure."""
+        """Call a GDS procedure and return its rows."""
         del logging, retryable
         parameters = params or CallParameters()
         tail = f" YIELD {', '.join(yields)}" if yields else ""
@@ -98,7 +98,7 @@ class DatabaseRunner(QueryRunner):  # type: ignore[misc]  # the client is untype
         return self._version
 
     def database(self) -> str | None:
-        """Return the database's name, None for the user's home database."""
+        """Return the name of the database; None for the user's home database."""
         return self._db.name
 
     def set_database(self, database: str) -> None:
@@ -114,7 +114,7 @@ class DatabaseRunner(QueryRunner):  # type: ignore[misc]  # the client is untype
         raise ValueError("this runner has no synchronous driver")
 
     def encrypted(self) -> bool:
-        """Whether the connection is encrypted."""
+        """Return whether the connection is encrypted."""
         return "+s" in self._db.uri.partition("://")[0]
 
     def bookmarks(self) -> neo4j.Bookmarks | None:
@@ -132,7 +132,7 @@ class DatabaseRunner(QueryRunner):  # type: ignore[misc]  # the client is untype
         """Ignore the request: progress is reported by events."""
 
     def read_connection_info(self) -> neo4j.Address:
-        """Host and port of the server."""
+        """Return the host and port of the server."""
         return self._db.address()
 
     def cloneWithoutRouting(self, host: str, port: int) -> QueryRunner:  # noqa: N802 - theirs

@@ -1,6 +1,6 @@
 """Fetches, starts, and finds a private Neo4j with GDS on loopback.
 
-Needs the extra ``local``. Without it, importing this package raises LocalServerError.
+This package needs the extra ``local``. Without it, the import raises LocalServerError.
 """
 
 from pgs_neo4j.database.local.bulk_import import ImportResult, bulk_import

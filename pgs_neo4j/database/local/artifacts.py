@@ -1,6 +1,6 @@
-"""Fetches the pinned jars into the cache: once, in parallel, checked.
+"""Fetches the pinned jars into the cache, in parallel, and checks their checksums.
 
-All data directories and processes share the cache; a lock lets one of them fetch at a time.
+All data directories and processes share the cache. A lock lets only one process fetch at a time.
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ def fetch_jar(
     mirrors: tuple[str, ...],
     cancelled: threading.Event,
 ) -> Path:
-    """Download ``artifact`` below ``folder``, which no other call may use.
+    """Download an artifact below ``folder`` and return its path. No other call may use the folder.
 
-    ``on_bytes`` receives the size of each chunk. The content is not checked here. Raises
+    ``on_bytes`` receives the size of each chunk. The caller must check the content. Raises
     ArtifactError, or OSError if the disk or the network fails.
     """
     try:
@@ -66,7 +66,7 @@ def fetch_jar(
     component = context.project(artifact.group, artifact.name).at_version(artifact.version)
     try:
         jar = component.artifact(classifier=artifact.classifier).resolve()
-    except RuntimeError as error:  # jgo raises it if no repository has the file.
+    except RuntimeError as error:  # jgo raises this if no repository has the file.
         raise ArtifactError(
             f"no repository offers {artifact.coordinate}; "
             "check the network, or set PGS_LOCAL_MIRRORS to a mirror"
@@ -96,7 +96,7 @@ class Progress:
         self._next = 0.0
 
     def add(self, count: int, name: str) -> None:
-        """Count bytes of ``name``; a negative count takes back a failed attempt."""
+        """Count bytes of the jar ``name``; a negative count subtracts a failed attempt."""
         with self._lock:
             self._done += count
             if count == 0:
@@ -108,10 +108,7 @@ class Progress:
 
 
 def folder_of(lock: Lock, cache_dir: Path) -> Path:
-    """Return the cache folder with the jars of ``lock``.
-
-    They are in its ``lib`` and ``plugins``.
-    """
+    """Return the cache folder for the jars of ``lock``, with its folders ``lib`` and ``plugins``."""
     return cache_dir / lock.folder
 
 
@@ -124,11 +121,11 @@ def ensure(
     fetch: Fetcher = fetch_jar,
     cancelled: threading.Event | None = None,
 ) -> Path:
-    """Fetch the jars of ``lock`` that are missing and return their folder.
+    """Fetch the missing jars of ``lock`` and return the folder of all of them.
 
-    Every jar has the pinned size and sha256. Correct files stay, so the next call continues an
-    interrupted one. ``on_progress`` receives bytes done, total bytes to fetch, and a jar's name,
-    from any thread; it is not called if nothing is missing. Raises ArtifactError.
+    Every jar then has the pinned size and sha256. Correct files stay, so the next call continues an
+    interrupted one. ``on_progress`` receives the bytes done, the total bytes to fetch, and a jar's
+    name. Any thread may call it, and nobody calls it if nothing is missing. Raises ArtifactError.
     """
     stop = cancelled or threading.Event()
     folder = folder_of(lock, cache_dir)
@@ -145,14 +142,11 @@ def ensure(
 
 
 def find_missing(folder: Path, artifacts: Iterable[Artifact]) -> list[Artifact]:
-    """Return artifacts that are absent or wrong, largest first.
-
-    Wrong means a different size or checksum.
-    """
-    listed = list(artifacts)
+    """Return artifacts that are absent or have a wrong size or checksum, largest first."""
+    pinned = list(artifacts)
     with ThreadPoolExecutor(THREADS) as pool:
-        right = pool.map(lambda artifact: _is_right(_place(folder, artifact), artifact), listed)
-        missing = [artifact for artifact, ok in zip(listed, right, strict=True) if not ok]
+        valid = pool.map(lambda artifact: _is_valid(_path_of(folder, artifact), artifact), pinned)
+        missing = [artifact for artifact, ok in zip(pinned, valid, strict=True) if not ok]
     return sorted(missing, key=lambda artifact: -artifact.size_bytes)
 
 
@@ -162,11 +156,11 @@ def sha256_of(path: Path) -> str:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
-def _place(folder: Path, artifact: Artifact) -> Path:
+def _path_of(folder: Path, artifact: Artifact) -> Path:
     return folder / artifact.target / artifact.file_name
 
 
-def _is_right(path: Path, artifact: Artifact) -> bool:
+def _is_valid(path: Path, artifact: Artifact) -> bool:
     try:
         return path.stat().st_size == artifact.size_bytes and sha256_of(path) == artifact.sha256
     except OSError:
@@ -182,9 +176,9 @@ def _fetch_all(
     cancelled: threading.Event,
 ) -> None:
     partial = folder / ".partial"
-    shutil.rmtree(
-        partial, ignore_errors=True
-    )  # A process that died left it; this one holds the lock.
+    # A process that died may have left this folder. No live one uses it while this one holds the
+    # lock.
+    shutil.rmtree(partial, ignore_errors=True)
     progress = Progress(sum(artifact.size_bytes for artifact in missing), report)
     halt = threading.Event()
 
@@ -206,7 +200,10 @@ def _fetch_all(
 def _wait_for_all(
     futures: list[Future[None]], halt: threading.Event, cancelled: threading.Event
 ) -> None:
-    """Wait for all futures; halt them on cancellation or the first error."""
+    """Wait for all futures. On cancellation or the first error, set ``halt`` to stop them.
+
+    Raises the first error, but not after a cancellation.
+    """
     pending = set(futures)
     first: BaseException | None = None
     while pending:
@@ -238,11 +235,11 @@ def _fetch_one(
         with tempfile.TemporaryDirectory(dir=partial, ignore_cleanup_errors=True) as scratch:
             try:
                 jar = fetch(artifact, Path(scratch), count, mirrors, halt)
-                _refuse_wrong(jar, artifact)
-                jar.replace(_place(folder, artifact))
+                _check_digest(jar, artifact)
+                jar.replace(_path_of(folder, artifact))
             except OSError as error:
                 progress.add(-counted, artifact.name)
-                if _is_disk(error) or attempt == ATTEMPTS:
+                if _is_disk_error(error) or attempt == ATTEMPTS:
                     raise
                 halt.wait(attempt * RETRY_PAUSE_S)
                 raise_if_cancelled(halt, f"fetching {artifact.name}")
@@ -251,7 +248,7 @@ def _fetch_one(
         return
 
 
-def _refuse_wrong(jar: Path, artifact: Artifact) -> None:
+def _check_digest(jar: Path, artifact: Artifact) -> None:
     digest = sha256_of(jar)
     if digest != artifact.sha256:
         raise ArtifactError(
@@ -260,7 +257,7 @@ def _refuse_wrong(jar: Path, artifact: Artifact) -> None:
         )
 
 
-def _is_disk(error: OSError) -> bool:
+def _is_disk_error(error: OSError) -> bool:
     return error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EACCES, errno.EPERM, errno.EROFS)
 
 
@@ -268,14 +265,14 @@ def _is_disk(error: OSError) -> bool:
 def _translate_disk_errors(folder: Path, artifact: Artifact | None = None) -> Iterator[None]:
     """Turn an OSError of the disk or the network into an ArtifactError.
 
-    Network errors of jgo are OSErrors; they carry no errno of the disk.
+    jgo raises OSErrors for the network. They differ from disk errors by their errno.
     """
     try:
         yield
     except OSError as error:
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
             reason = f"the disk of {folder} is full; free some space, then try again"
-        elif artifact is None or _is_disk(error):
+        elif artifact is None or _is_disk_error(error):
             reason = f"{folder} cannot be written ({error.strerror}); set PGS_LOCAL_CACHE_DIR"
         else:
             reason = (

@@ -1,6 +1,6 @@
 """Runs blocking work for asynchronous callers: in a thread, with cancellation, events, and locks.
 
-The locks hold between processes, and waiting for one can be canceled.
+The locks work across processes, and a wait for one can be canceled.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ Result = TypeVar("Result")
 
 
 async def in_thread(work: Callable[[threading.Event], Result]) -> Result:
-    """Run ``work`` in a thread; a cancellation sets its event.
+    """Run ``work`` in a thread and return its result; a cancellation sets the event that it gets.
 
-    A cancelled caller returns only after the work has released its locks and processes.
+    A canceled caller returns only after the work has released its locks and ended its processes.
     """
     cancelled = threading.Event()
     task = asyncio.create_task(asyncio.to_thread(work, cancelled))
@@ -40,17 +40,14 @@ async def in_thread(work: Callable[[threading.Event], Result]) -> Result:
         cancelled.set()
         await asyncio.wait([task])
         if not task.cancelled():
-            task.exception()  # Retrieved here, or asyncio would report it as lost.
+            task.exception()  # Retrieve it, so that asyncio does not report it as lost.
         raise
 
 
 def deliver_events(on_event: OnEvent | None) -> OnEvent:
-    """Return a callback for other threads.
-
-    It calls ``on_event`` in the loop's thread.
-    """
+    """Return a callback for other threads that calls ``on_event`` in the event loop's thread."""
     if on_event is None:
-        return _drop
+        return _ignore_event
     loop = asyncio.get_running_loop()
 
     def deliver(event: Event) -> None:
@@ -59,7 +56,7 @@ def deliver_events(on_event: OnEvent | None) -> OnEvent:
     return deliver
 
 
-def _drop(event: Event) -> None:
+def _ignore_event(event: Event) -> None:
     del event
 
 
@@ -67,10 +64,10 @@ def _drop(event: Event) -> None:
 def hold_lock(
     path: Path, what: str, cancelled: threading.Event, timeout_s: float = 1800.0
 ) -> Iterator[None]:
-    """Hold a lock file; the system frees it if its holder dies.
+    """Hold a lock file, which the system releases if the process dies.
 
-    ``what`` completes the sentence "another process has been …". Raises LocalServerError after
-    ``timeout_s`` seconds without the lock, or on ``cancelled``.
+    ``what`` completes the sentence "another process has been …". Raises LocalServerError if the
+    wait takes longer than ``timeout_s`` seconds or ``cancelled`` is set.
     """
     lock = filelock.FileLock(path)
     deadline = time.monotonic() + timeout_s
@@ -97,6 +94,6 @@ def hold_lock(
 
 
 def raise_if_cancelled(cancelled: threading.Event, what: str) -> None:
-    """Raise LocalServerError if the caller has cancelled the work."""
+    """Raise LocalServerError if the caller has canceled the work."""
     if cancelled.is_set():
         raise LocalServerError(f"interrupted while {what}; run the command again to continue")

@@ -41,7 +41,7 @@ from pgs_neo4j.text.shown import counted
 DATABASE = "neo4j"
 LOG = "import.log"
 OnLine = Callable[[str], None]
-"""Takes each line that Neo4j's offline tool writes."""
+"""Receives each line that Neo4j's offline tool prints."""
 OWN_FLAGS = (
     "--nodes",
     "--relationships",
@@ -77,11 +77,11 @@ async def bulk_import(
 ) -> ImportResult:
     """Replace the content of the local server's database with CSV files.
 
-    Each entry is ``path``, ``LABEL=path``, or ``path,path``, as for Neo4j's importer, which also
-    gets ``flags`` such as ``--array-delimiter=|``. A running server is stopped and stays stopped.
-    Raises InputFileError (a file is absent, or the importer refuses its content), UsageError (a
-    flag must not be passed on, or the database may hold data and ``overwrite`` is not set),
-    LocalServerError.
+    Each entry is ``path``, ``LABEL=path``, or ``path,path``, as Neo4j's importer expects it. The
+    importer also gets ``flags`` such as ``--array-delimiter=|``. A running server is stopped and
+    stays stopped. Raises InputFileError (a file is absent, or the importer refuses its content),
+    UsageError (there is no file of nodes, a flag must not be passed on, or the database may hold
+    data and ``overwrite`` is not set), LocalServerError.
     """
     chosen = options or LocalOptions()
     arguments = [f"--nodes={_make_absolute(str(entry))}" for entry in nodes]
@@ -136,7 +136,7 @@ def holding_store(
     report: OnEvent,
     cancelled: threading.Event,
 ) -> Iterator[tuple[Release, Path, Path]]:
-    """Hold the data directory, and yield the release, its Java, and its jars.
+    """Hold the lock of the data directory, and yield the release, its Java, and its jars.
 
     Raises UsageError if the database may hold data and ``overwrite`` is not set.
     """
@@ -169,7 +169,7 @@ def refuse_to_replace(paths: LocalPaths) -> None:
 
 
 def prepare_staging(paths: LocalPaths, conf: str) -> None:
-    """Make the folder in which a new store is built."""
+    """Create an empty folder for building a new store."""
     shutil.rmtree(paths.staging, ignore_errors=True)
     (paths.staging / "conf").mkdir(parents=True)
     (paths.staging / "conf" / "neo4j.conf").write_text(conf, encoding="ascii")
@@ -185,9 +185,10 @@ def run_admin(
     log: str = LOG,
     what: str = "the import",
 ) -> str:
-    """Run Neo4j's offline tool in the staging folder, end it with the call, and return its output.
+    """Run Neo4j's offline tool in the staging folder and return its output.
 
-    The output is also kept in the file ``log`` of the logs. Raises InputFileError if it fails.
+    An error or a cancellation kills the tool. The output is also written to the file ``log`` in the
+    folder of the logs. Raises InputFileError if the tool fails.
     """
     lines: list[str] = []
     with subprocess.Popen(
@@ -208,7 +209,7 @@ def run_admin(
                 raise_if_cancelled(cancelled, "importing")
                 lines.append(line)
                 on_line(line)
-        except BaseException:  # Otherwise leaving the block would wait for the process.
+        except BaseException:  # Without the kill, leaving the block would wait for the process.
             running.kill()
             raise
     output = "".join(lines)
@@ -230,7 +231,10 @@ def _report_progress(line: str, report: OnEvent) -> None:
 
 
 def put_in_place(paths: LocalPaths) -> None:
-    """Replace the store by renaming; the old one is deleted last."""
+    """Replace the store with the new one by renames.
+
+    The old store moves to the staging folder, which the caller deletes afterwards.
+    """
     former = paths.staging / "former"
     try:
         for kind in ("databases", "transactions"):
@@ -266,7 +270,7 @@ def _check_flags(flags: Sequence[str]) -> list[str]:
 
 
 def _make_absolute(spec: str) -> str:
-    """Return the entry with absolute paths; the importer runs in another folder."""
+    """Make the paths of an entry absolute, because the importer runs in another folder."""
     label, separator, files = spec.partition("=")
     if not separator or Path(spec).exists():
         label, files = "", spec

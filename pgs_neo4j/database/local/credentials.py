@@ -1,7 +1,8 @@
-"""Makes, stores, and renews the random password of the local server, in a private file.
+"""Creates, stores, and renews the random password of the local server, in a private file.
 
-It is renewed after a start that failed. The password goes only to the process that was started. But
-as that process ends, another program may take its port and be sent the password.
+The password is sent only to the process that was started. But if that process ends while it starts,
+another program may take its port just then and receive the password. So the password is renewed
+after a failed start.
 """
 
 from __future__ import annotations
@@ -25,19 +26,19 @@ ADMIN_TIMEOUT_S = 120.0
 
 def read_password(paths: LocalPaths) -> str | None:
     """Return the stored password, or None."""
-    return _read(paths.password)
+    return _read_file(paths.password)
 
 
 def read_next_password(paths: LocalPaths) -> str | None:
     """Return the password that an interrupted renewal may have set, or None."""
-    return _read(paths.next_password)
+    return _read_file(paths.next_password)
 
 
 def ensure_password(paths: LocalPaths, java: Path, jars: Path, *, renew: bool = False) -> str:
-    """Return the password, created and set in Neo4j before the first start.
+    """Return the password. Before the first start, create it and set it in Neo4j.
 
-    With ``renew``, a password that no server has used yet is replaced. Raises ServerStartError if
-    it is missing although the server was started before.
+    With ``renew``, replaces a password that no server has used yet. Raises ServerStartError if the
+    password is missing although the server was started before.
     """
     password = read_password(paths)
     started_before = (paths.data / "databases" / "system").exists()
@@ -52,13 +53,14 @@ def ensure_password(paths: LocalPaths, java: Path, jars: Path, *, renew: bool = 
         password = new_password()
         write_private(paths.password, password + "\n")
     if not started_before:
-        _set_initial(paths, java, jars, password)
+        _set_first_password(paths, java, jars, password)
     return password
 
 
-def _set_initial(paths: LocalPaths, java: Path, jars: Path, password: str) -> None:
-    # In a private file, because other users of the machine can read command lines. A killed start
-    # leaves the file beside the one that has the password anyway, and the next start takes it away.
+def _set_first_password(paths: LocalPaths, java: Path, jars: Path, password: str) -> None:
+    # The password goes into a private file, because other users of the machine can read command
+    # lines. If this process is killed, the file stays until the next start. That reveals nothing,
+    # since the private file beside it holds the same password.
     arguments = paths.data_dir / "first-password.arguments"
     write_private(arguments, f'dbms set-initial-password "{password}"\n')
     try:
@@ -88,41 +90,43 @@ def _set_initial(paths: LocalPaths, java: Path, jars: Path, password: str) -> No
 def wait_with_password(
     paths: LocalPaths, password: str, wait: Callable[[str], Readiness | None]
 ) -> tuple[Readiness | None, str]:
-    """Wait with the stored password, or the next one if a renewal was interrupted.
+    """Call ``wait`` with the stored password, or else with that of an interrupted renewal.
 
-    Returns the readiness and the password in force. Raises ServerStartError if both are refused.
+    Returns the readiness and the password that the server accepted. Raises ServerStartError if it
+    refuses both.
     """
-    following = read_next_password(paths)
+    next_password = read_next_password(paths)
     try:
         return wait(password), password
     except ServerStartError:
-        if following is None:
+        if next_password is None:
             raise
-    readiness = wait(following)
+    readiness = wait(next_password)
     if readiness is not None:
         paths.next_password.replace(paths.password)
-    return readiness, following
+    return readiness, next_password
 
 
 def renew(paths: LocalPaths, port: int, password: str) -> str:
     """Set a new password in a server that is ready, and return it.
 
-    It is stored before it is set, so an interruption loses neither. Raises ServerStartError.
+    The new password is stored before it is set, so that an interruption loses neither password.
+    Raises ServerStartError.
     """
-    following = new_password()
-    write_private(paths.next_password, following + "\n")
+    next_password = new_password()
+    write_private(paths.next_password, next_password + "\n")
     try:
-        change_password(uri_of(port), USER, password, following)
+        change_password(uri_of(port), USER, password, next_password)
     except DatabaseError as error:
         raise ServerStartError(f"{error}; start the local server again") from None
     paths.next_password.replace(paths.password)
-    return following
+    return next_password
 
 
 def new_password() -> str:
     """Return a random password.
 
-    It is hexadecimal, because Neo4j's tool mistakes one that begins with "-" for an option.
+    It is hexadecimal, because Neo4j's tool takes a password that begins with "-" for an option.
     """
     return secrets.token_hex(24)
 
@@ -132,7 +136,7 @@ def admin_environment(home: Path) -> dict[str, str]:
     return child_environment() | {"NEO4J_HOME": str(home), "NEO4J_CONF": str(home / "conf")}
 
 
-def _read(path: Path) -> str | None:
+def _read_file(path: Path) -> str | None:
     try:
         return path.read_text(encoding="ascii").strip() or None
     except OSError:
@@ -140,7 +144,7 @@ def _read(path: Path) -> str | None:
 
 
 def write_private(path: Path, text: str) -> None:
-    """Write a file atomically that only this user can read."""
+    """Atomically write a file that only this user can read."""
     temporary = path.with_name(path.name + ".new")
     temporary.unlink(missing_ok=True)
     handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)

@@ -1,7 +1,7 @@
 """Loads a dump of a Neo4j database into the local server.
 
-As with imports, the store is built beside the database, and replaces it only when it is complete
-and of a format that the server opens. Until then a server keeps running.
+As with imports, the store is built beside the database and replaces it only when it is complete.
+The server must also be able to open its format. Until then a running server is not stopped.
 """
 
 from __future__ import annotations
@@ -33,19 +33,19 @@ from pgs_neo4j.errors import InputFileError
 from pgs_neo4j.events import OnEvent, Progressed, StepStarted
 
 MAGIC = (b"DZV1", b"DGV1")
-"""How dumps begin that Neo4j has written since 4.0: with Zstandard, or with gzip."""
+"""The first bytes of a dump, compressed with Zstandard or gzip, since Neo4j 4.0."""
 LOG = "load.log"
 _PERCENT = re.compile(r"data:\s+(\d{1,3})\.\d%")
 _FORMAT = re.compile(r"^Store format version:\s+(\S+)", re.MULTILINE)
 _SUPERSEDED = re.compile(r"^Store format superseded in:\s+(\S+)", re.MULTILINE)
 _OPENED = re.compile(r"record-(?:aligned|standard)-")
-"""Formats of Neo4j Community. Others are those of Neo4j Enterprise."""
+"""Store formats that Neo4j Community opens. All others belong to Neo4j Enterprise."""
 STOP_S = 60.0
 
 
 @dataclass(frozen=True, slots=True)
 class DumpResult:
-    """What was loaded: the format of its store, its bytes, and whether a server was stopped."""
+    """The store format and bytes of a loaded dump, and whether a server was stopped."""
 
     store_format: str
     size_bytes: int
@@ -61,10 +61,10 @@ async def load_dump(
 ) -> DumpResult:
     """Replace the content of the local server's database with that of a dump.
 
-    The dump is a file that ``neo4j-admin database dump`` wrote, under any name. A running server is
-    stopped once the store is complete, and stays stopped. Raises InputFileError (there is no such
-    file, it is no dump, it is damaged, or its store cannot be opened), UsageError (the database may
-    hold data and ``overwrite`` is not set), LocalServerError. All of them change nothing.
+    The dump is a file from ``neo4j-admin database dump`` with any name. A running server is stopped
+    once the new store is complete, and stays stopped. Raises InputFileError (the file is absent, no
+    dump, or damaged, or the server cannot open its store), UsageError (the database may hold data
+    and ``overwrite`` is not set), LocalServerError. After an error the database is unchanged.
     """
     report, chosen = deliver_events(on_event), options or LocalOptions()
     return await in_thread(
@@ -73,7 +73,7 @@ async def load_dump(
 
 
 def check_dump(path: Path) -> None:
-    """Raise InputFileError unless a file begins as a dump does."""
+    """Raise InputFileError unless the first bytes of a file are those of a dump."""
     try:
         with path.open("rb") as file:
             begins = file.read(len(MAGIC[0]))
@@ -110,7 +110,7 @@ def _load(
                       cancelled, log=LOG, what="loading the dump")  # fmt: skip
             store_format = _check_format(admin, paths, cancelled)
             if not overwrite:
-                refuse_to_replace(paths)  # it may have been written to since
+                refuse_to_replace(paths)  # the running server may have got data since
             stopped = stop_locked(paths, STOP_S)
             paths.release.write_text(f"{release.name}\n", encoding="ascii")
             put_in_place(paths)
@@ -120,7 +120,7 @@ def _load(
 
 
 def report_progress(report: OnEvent) -> OnLine:
-    """Return what makes events of the lines of the loader, one for each percent."""
+    """Return a function that reads the loader's lines and reports an event for each percent."""
     last = -1
 
     def read(line: str) -> None:
@@ -132,27 +132,27 @@ def report_progress(report: OnEvent) -> OnLine:
     return read
 
 
-def _ignore(line: str) -> None:
+def _ignore_line(line: str) -> None:
     del line
 
 
 def _name_for_loader(paths: LocalPaths, dump: Path) -> Path:
-    """Return a folder with the dump under the name that the loader looks for."""
+    """Link the dump under the name that the loader expects, and return the link's folder."""
     folder = paths.staging / "from"
     folder.mkdir()
-    named = folder / f"{DATABASE}.dump"
+    link = folder / f"{DATABASE}.dump"
     try:
-        named.symlink_to(dump)
+        link.symlink_to(dump)
     except OSError:  # Windows lets only some users make links
-        shutil.copyfile(dump, named)
+        shutil.copyfile(dump, link)
     return folder
 
 
 def _check_format(admin: list[str], paths: LocalPaths, cancelled: threading.Event) -> str:
     """Return the format of the loaded store. Raises InputFileError if Community cannot open it."""
-    told = run_admin([*admin, "database", "info", DATABASE], paths, _ignore, cancelled,
-                     log="info.log", what="reading the store of the dump")  # fmt: skip
-    found = _FORMAT.search(told)
+    output = run_admin([*admin, "database", "info", DATABASE], paths, _ignore_line, cancelled,
+                       log="info.log", what="reading the store of the dump")  # fmt: skip
+    found = _FORMAT.search(output)
     store_format = found[1] if found else "unknown"
     if found and not _OPENED.match(store_format):
         raise InputFileError(
@@ -160,7 +160,7 @@ def _check_format(admin: list[str], paths: LocalPaths, cancelled: threading.Even
             "open; where it comes from, run 'neo4j-admin database migrate --to-format=aligned' on "
             "it, then dump it again"
         )
-    if superseded := _SUPERSEDED.search(told):
+    if superseded := _SUPERSEDED.search(output):
         raise InputFileError(
             f"the dump has a store of the format {store_format}, which Neo4j {superseded[1]} "
             "replaced; load it into a newer Neo4j, run 'neo4j-admin database migrate' on it, then "

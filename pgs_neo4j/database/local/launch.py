@@ -32,7 +32,11 @@ POLL_S = 0.1
 def start(
     paths: LocalPaths, options: LocalOptions, report: OnEvent, cancelled: threading.Event
 ) -> tuple[ServerState, str, Readiness]:
-    """Start a server and wait for it; a failure leaves no process."""
+    """Start a server, wait until it is ready, and return its state, password, and readiness.
+
+    If the start fails, no process is left behind. Raises ServerStartError, ArtifactError,
+    JavaMissingError.
+    """
     release = choose_release(paths, options)
     java = runtime.find_java(options.java_home, release.java)
     jars = fetch(release, paths, options, report, cancelled)
@@ -43,23 +47,25 @@ def start(
     port = process.choose_port(options.bolt_port, last.port if last else None)
     write_home(paths, jars, runtime.neo4j_conf(port, size), release)
     password = credentials.ensure_password(paths, java.executable, jars, renew=failed_before)
-    logged = log_sizes(paths)
+    sizes_before = log_sizes(paths)
     spawned = _spawn(paths, jars, release, java, size, port)
     if spawned is None:
-        raise _start_error(paths, options, logged, still_running=False)
+        raise _start_error(paths, options, sizes_before, still_running=False)
     running, state = spawned
     try:
         process.write_state(paths, state)
         readiness, password = wait_with_password(
             paths,
             password,
-            lambda word: wait_until_ready(port, word, options.start_timeout_s, running, cancelled),
+            lambda tried: wait_until_ready(
+                port, tried, options.start_timeout_s, running, cancelled
+            ),
         )
         if readiness is None:
-            raise _start_error(paths, options, logged, process.is_alive(running))
+            raise _start_error(paths, options, sizes_before, process.is_alive(running))
         if failed_before:
             password = renew(paths, port, password)
-    except BaseException:  # Even an interruption: no other caller waits for this process yet.
+    except BaseException:  # Even after an interruption, since no other caller uses the server yet.
         process.end(running, 10.0)
         raise
     ready = replace(state, ready=True, neo4j=readiness.neo4j, gds=readiness.gds)
@@ -74,7 +80,7 @@ def fetch(
     report: OnEvent,
     cancelled: threading.Event,
 ) -> Path:
-    """Fetch missing jars and return their folder; bytes are reported as events."""
+    """Fetch missing jars, report the bytes as events, and return the folder of the jars."""
     lock = lockfile.load(release.name)
     announced = threading.Event()
 
@@ -92,7 +98,7 @@ def fetch(
 
 def write_home(paths: LocalPaths, jars: Path, conf: str, release: Release) -> None:
     """Create Neo4j's home: its folders, neo4j.conf, and the link to GDS."""
-    # Named before there is a store, so that no other release ever takes it for its own.
+    # The release is recorded before there is a store, so that no other release ever opens it.
     paths.release.write_text(f"{release.name}\n", encoding="ascii")
     for folder in (paths.conf, paths.logs, paths.data):
         folder.mkdir(parents=True, exist_ok=True)
@@ -134,10 +140,10 @@ def wait_until_ready(
     running: psutil.Process,
     cancelled: threading.Event,
 ) -> Readiness | None:
-    """Poll until the server is ready; None if it never is.
+    """Poll until the server is ready; return None if it ends or the time is up.
 
-    The password goes only to the process itself. Raises ServerStartError when it is refused, and
-    when the database has stopped.
+    The password is sent only to the process ``running``. Raises ServerStartError when the server
+    refuses it, and when the database has stopped.
     """
     deadline = time.monotonic() + timeout_s
     while time.monotonic() < deadline:
@@ -152,9 +158,9 @@ def wait_until_ready(
 
 
 def probe(port: int, password: str, running: psutil.Process) -> Readiness | None:
-    """Ask once; None while the server is not ready or another process has its port.
+    """Ask the server once; return None if it is not ready or another process has its port.
 
-    Raises ServerStartError when it refuses the password, and when its database has stopped.
+    Raises ServerStartError when the server refuses the password, and when its database has stopped.
     """
     if not process.listens(running, port):
         return None
@@ -173,9 +179,9 @@ def probe(port: int, password: str, running: psutil.Process) -> Readiness | None
 
 
 def _start_error(
-    paths: LocalPaths, options: LocalOptions, logged: LogSizes, still_running: bool
+    paths: LocalPaths, options: LocalOptions, sizes_before: LogSizes, still_running: bool
 ) -> ServerStartError:
-    excerpt = quote_failure(paths, logged)
+    excerpt = quote_failure(paths, sizes_before)
     what = (
         f"did not answer within {options.start_timeout_s:.0f} s"
         if still_running

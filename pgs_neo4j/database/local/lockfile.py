@@ -1,4 +1,4 @@
-"""The releases of the local server, and their jars, which ``tests/tools/relock.py`` pins."""
+"""The releases of the local server and their jars. ``tests/tools/relock.py`` pins the jars."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ DEFAULT = "5.26"
 
 @dataclass(frozen=True, slots=True)
 class Release:
-    """A line of Neo4j that the local server can run.
+    """A release line of Neo4j that the local server can run.
 
-    ``java`` are the major versions it supports, by its own system requirements.
+    ``java`` are the major versions of Java in Neo4j's system requirements.
     """
 
     name: str
@@ -54,7 +54,7 @@ RELEASES: Mapping[str, Release] = MappingProxyType(
 
 @dataclass(frozen=True, slots=True)
 class Artifact:
-    """One jar; ``target`` is its folder, and ``classifier`` may be empty."""
+    """One jar. ``target`` is its folder, and ``classifier`` may be empty."""
 
     group: str
     name: str
@@ -80,7 +80,7 @@ class Artifact:
 
 @dataclass(frozen=True, slots=True)
 class Lock:
-    """All jars of one pair of releases, identified by a digest."""
+    """All jars of one release of Neo4j and one of GDS, identified by a digest."""
 
     neo4j: str
     gds: str
@@ -89,7 +89,7 @@ class Lock:
 
     @property
     def size_bytes(self) -> int:
-        """The size of all jars together."""
+        """The total size of all jars."""
         return sum(artifact.size_bytes for artifact in self.artifacts)
 
     @property
@@ -110,13 +110,13 @@ def find_release(name: str) -> Release:
 
 @cache
 def load(release: str = DEFAULT) -> Lock:
-    """Return the lock that the package ships for a release."""
+    """Return the lock that is part of the package for a release."""
     path = resources.files(__package__).joinpath(find_release(release).lock_name)
     return parse(path.read_text(encoding="utf-8"))
 
 
 def parse(text: str) -> Lock:
-    """Return a lock from its JSON text."""
+    """Parse a lock from its JSON text."""
     document = json.loads(text)
     artifacts = tuple(
         Artifact(

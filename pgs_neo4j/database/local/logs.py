@@ -1,4 +1,4 @@
-"""Reads the ends of the server's logs, also for error messages."""
+"""Reads the last lines of the server's logs, for users and for error messages."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ _ERROR = re.compile(r"ERROR|Error|Exception|Caused by|Unrecognized|Failed")
 
 
 def log_paths(options: LocalOptions) -> tuple[Path, Path]:
-    """Return paths of Neo4j's log and its console; either may be absent."""
+    """Return the paths of Neo4j's short log and of its console output. Either may be absent."""
     paths = paths_of(options)
     return paths.server_log, paths.console
 
 
 def log_tail(options: LocalOptions, lines: int = 50) -> list[str]:
-    """Return the last lines of Neo4j's log, or else of its console."""
+    """Return the last lines of Neo4j's log; if it is empty, those of its console output."""
     server, console = log_paths(options)
     return tail(server, lines) or tail(console, lines)
 
 
 def tail(path: Path, lines: int, since: int = 0) -> list[str]:
-    """Return the last ``lines`` lines of a file, from byte ``since``.
+    """Return the last ``lines`` lines of a file, from byte ``since``; empty if it is absent.
 
-    Empty if the file is absent. A ``since`` beyond the end counts as 0: the file was rotated.
+    If ``since`` is beyond the end, the file was rotated, and ``since`` counts as 0.
     """
     try:
         with path.open("rb") as stream:
@@ -44,22 +44,22 @@ def tail(path: Path, lines: int, since: int = 0) -> list[str]:
 
 
 def log_sizes(paths: LocalPaths) -> LogSizes:
-    """Return the bytes of Neo4j's log for people and of its long one; 0 for one that is absent."""
+    """Return the sizes in bytes of Neo4j's short and long log; 0 if a log is absent."""
     return _size_of(paths.server_log), _size_of(paths.debug_log)
 
 
 def quote_failure(paths: LocalPaths, since: LogSizes = (0, 0)) -> str:
-    """Return the joined lines that explain a failed start; may be empty.
+    """Return the lines of the logs that explain a failed start, joined; may be empty.
 
-    ``since`` are the sizes of Neo4j's logs before the start. The quotation has the first line with
-    an error, the next line, and the last causes. Only the long log tells why a database failed to
-    start, and it warns of much else.
+    ``since`` are the sizes of Neo4j's logs before the start. The result has the first line with an
+    error, the next line, and the last causes. The long log is read only if the others have no
+    error: it alone says why a database failed to start, but it also warns of much else.
     """
     written = tail(paths.console, 400) + tail(paths.server_log, 400, since[0])
     if not any(map(_ERROR.search, written)):
         long = tail(paths.debug_log, 2000, since[1])
-        failed = next((at for at, line in enumerate(long) if " ERROR " in line), len(long))
-        written += long[failed:]
+        start = next((at for at, line in enumerate(long) if " ERROR " in line), len(long))
+        written += long[start:]
     lines = [line.strip() for line in written if line.strip()]
     first = next((at for at, line in enumerate(lines) if _ERROR.search(line)), None)
     if first is None:

@@ -1,4 +1,4 @@
-"""Options of the managed local server, the paths of its files, and the error without its extra."""
+"""Options of the managed local server, the paths of its files, and the claim to its folder."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ MARKER_TEXT = (
 
 @dataclass(frozen=True, slots=True)
 class LocalOptions:
-    """Options of the local server; None lets the machine decide.
+    """Options of the local server. None means a default that suits the machine.
 
-    ``release`` is ``5.26`` or ``2026``; None means that of the data directory, 5.26 for a new one.
-    ``heap_mb`` and ``page_cache_mb`` are MiB. If ``java_home`` is set, no other Java is tried.
-    ``bolt_port`` pins the port; otherwise any free one is used. ``mirrors`` are addresses of
-    repositories to use instead of the default one. Attaching to a running server does not change
-    its options.
+    ``release`` is ``5.26`` or ``2026``. None means the release of the data directory, or 5.26 if it
+    is new. ``heap_mb`` and ``page_cache_mb`` are MiB. If ``java_home`` is set, no other Java is
+    tried. ``bolt_port`` pins the port; without it, any free port is used. ``mirrors`` are addresses
+    of Maven repositories that replace the default one. A server that already runs keeps its own
+    options.
     """
 
     data_dir: Path | None = None
@@ -58,7 +58,7 @@ class LocalPaths:
 
     @property
     def release(self) -> Path:
-        """The file that names the release whose store this is."""
+        """The file with the name of the release that the store belongs to."""
         return self.data_dir / "release"
 
     @property
@@ -68,17 +68,17 @@ class LocalPaths:
 
     @property
     def state(self) -> Path:
-        """The process that serves the directory, as JSON."""
+        """The JSON file that describes the server's process."""
         return self.data_dir / "server.json"
 
     @property
     def password(self) -> Path:
-        """The password of user neo4j, readable by the owner only."""
+        """The file with the password of user neo4j, readable by its owner only."""
         return self.data_dir / "password"
 
     @property
     def next_password(self) -> Path:
-        """The password that is about to replace the current one."""
+        """The file with the password that a renewal is about to set."""
         return self.data_dir / "password.next"
 
     @property
@@ -93,42 +93,42 @@ class LocalPaths:
 
     @property
     def plugins(self) -> Path:
-        """The folder of GDS, a link into the cache, renewed at start."""
+        """The folder of GDS: a link into the cache, which each start replaces."""
         return self.data_dir / "plugins"
 
     @property
     def logs(self) -> Path:
-        """Neo4j's logs and the process's console."""
+        """The folder of Neo4j's logs and of the process's console output."""
         return self.data_dir / "logs"
 
     @property
     def console(self) -> Path:
-        """The output of the current or last process."""
+        """The file with the console output of the current or last process."""
         return self.logs / "console.log"
 
     @property
     def server_log(self) -> Path:
-        """Neo4j's log for people."""
+        """Neo4j's short log, which is meant for users."""
         return self.logs / "neo4j.log"
 
     @property
     def debug_log(self) -> Path:
-        """Neo4j's long log, which tells why a database does not start."""
+        """Neo4j's long log, which says why a database does not start."""
         return self.logs / "debug.log"
 
     @property
     def run(self) -> Path:
-        """Neo4j's folder for files that last as long as its process."""
+        """Neo4j's folder for files that exist only while its process runs."""
         return self.data_dir / "run"
 
     @property
     def staging(self) -> Path:
-        """The folder for a bulk import until it replaces the database."""
+        """The folder in which an import builds the new store."""
         return self.data_dir / "staging"
 
 
 def paths_of(options: LocalOptions) -> LocalPaths:
-    """Return the absolute paths for ``options``; creates nothing.
+    """Return the absolute paths for ``options`` without creating anything.
 
     Without ``data_dir``, each release has a data directory of its own.
     """
@@ -140,7 +140,7 @@ def paths_of(options: LocalOptions) -> LocalPaths:
 
 
 def claim(paths: LocalPaths) -> None:
-    """Create the data directory, or check that it is one.
+    """Create the data directory, or check that the folder is one.
 
     Raises LocalServerError if the folder has other content or cannot be written.
     """
@@ -149,16 +149,16 @@ def claim(paths: LocalPaths) -> None:
         secure(paths)
         if paths.marker.exists():
             return
-        # Another process that claims it now may already have put its lock or marker there.
+        # Another process that claims the folder now may already have created a lock or marker.
         if {entry.name for entry in paths.data_dir.iterdir()} - {MARKER, paths.lock.name}:
             raise foreign_error(paths)
         paths.marker.write_text(MARKER_TEXT, encoding="utf-8")
 
 
 def secure(paths: LocalPaths) -> None:
-    """Take the right to write to the data directory from other users.
+    """Remove other users' right to write to the data directory.
 
-    Raises LocalServerError if it belongs to another user, or others have put something there.
+    Raises LocalServerError if the directory, or a file in it, belongs to another user.
     """
     if os.name == "nt" or not paths.data_dir.is_dir():
         return
@@ -182,19 +182,19 @@ def secure(paths: LocalPaths) -> None:
 
 
 def read_release(paths: LocalPaths) -> str | None:
-    """Return the release whose store the directory holds; None for a new one."""
+    """Return the release that the directory's store belongs to; None for a new directory."""
     try:
         return paths.release.read_text(encoding="utf-8").strip()
     except FileNotFoundError:
-        # Before there were two releases, there was only this one, and no such file.
+        # Older versions of this package ran only this release and wrote no such file.
         return DEFAULT if paths.data.exists() else None
 
 
 def choose_release(paths: LocalPaths, options: LocalOptions) -> Release:
     """Return the release to run on a data directory.
 
-    Raises LocalServerError if the store is of another release than ``options`` name: Neo4j would
-    upgrade it, with no way back, or refuse it.
+    Raises LocalServerError if the store belongs to another release than ``options`` name. A newer
+    Neo4j would upgrade the store for good, and an older one could not open it.
     """
     asked, stored = options.release, read_release(paths)
     chosen = find_release(asked or DEFAULT)
@@ -226,7 +226,7 @@ def translate_disk_errors(paths: LocalPaths) -> Iterator[None]:
 
 
 def foreign_error(paths: LocalPaths) -> LocalServerError:
-    """Return the error for a folder with other content."""
+    """Return the error for a folder that is not empty and not a data directory of this package."""
     return LocalServerError(
         f"{paths.data_dir} is not a data directory of pgs_neo4j and is not empty; "
         "set PGS_LOCAL_DATA_DIR to another folder"
@@ -238,9 +238,9 @@ def options_from_environment(
 ) -> LocalOptions:
     """Return options from environment variables that begin with PGS_LOCAL_.
 
-    These are DATA_DIR, CACHE_DIR, HEAP_MB, PAGE_CACHE_MB, BOLT_PORT, MIRRORS, and RELEASE. An
-    empty value counts as unset; commas separate mirrors. ``release`` takes precedence. Raises
-    ConfigError.
+    These are DATA_DIR, CACHE_DIR, HEAP_MB, PAGE_CACHE_MB, BOLT_PORT, MIRRORS (separated by commas),
+    and RELEASE. An empty value counts as unset. The argument ``release`` takes precedence over the
+    variable. Raises ConfigError.
     """
     variables = os.environ if environment is None else environment
 
@@ -271,7 +271,7 @@ def _read_number(variables: Mapping[str, str], name: str, low: int, high: int) -
 
 
 def missing_extra(error: ImportError) -> LocalServerError:
-    """Return the error for a missing library of the extra."""
+    """Return the error for a library that is missing because the extra is not installed."""
     return LocalServerError(
         f"the local server needs the package {error.name}; install pgs-neo4j with its extra: "
         "pip install 'pgs-neo4j[local]', or name a Neo4j of yours with PGS_NEO4J_URI"

@@ -1,4 +1,4 @@
-"""The server process: started detached, identified for certain, ended by its id."""
+"""Starts the server process detached, identifies it reliably, and ends it by its id."""
 
 from __future__ import annotations
 
@@ -20,19 +20,20 @@ try:
 except ImportError as error:
     raise missing_extra(error) from error
 
-# Two processes with the same marker and id cannot start this close to each other. The clock
-# behind the start times may be corrected by as much.
+# The system may correct its clock, and with it the reported start times, by this much. Two
+# processes with the same marker and id cannot start so close to each other.
 CLOCK_SLACK_S = 5.0
-# The server needs nothing else from the environment, least of all secrets. The C locale would
-# make Java mangle folder names that are not ASCII.
+# The server gets no other variables, so that it gets no secrets. LC_ALL is set separately, because
+# in the C locale Java misreads folder names that are not ASCII.
 PASSED_VARIABLES = ("PATH", "HOME", "TMPDIR", "TZ", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")
-# The shell puts the server into its own session, so this process need not wait for it.
+# The shell starts the server in the background and exits, so this process need not wait for the
+# server when it ends.
 _DETACH = 'umask 077; log=$1; shift; "$@" </dev/null >"$log" 2>&1 & echo $!'
 
 
 @dataclass(frozen=True, slots=True)
 class ServerState:
-    """The content of server.json: a process, its options, and its readiness."""
+    """The content of server.json: the server's process, its options, and whether it is ready."""
 
     pid: int
     create_time: float
@@ -46,10 +47,7 @@ class ServerState:
 
 
 def marker_of(paths: LocalPaths) -> str:
-    """Return the Java option that names the data directory.
-
-    It identifies the process.
-    """
+    """Return a Java option with the data directory, which identifies the server's process."""
     return f"-Dpgs.data.dir={paths.data_dir}"
 
 
@@ -61,7 +59,7 @@ def write_state(paths: LocalPaths, state: ServerState) -> None:
 
 
 def read_state(paths: LocalPaths) -> ServerState | None:
-    """Return the content of server.json, None if it is absent or malformed."""
+    """Return the content of server.json; None if it is absent or malformed."""
     try:
         return ServerState(**json.loads(paths.state.read_text(encoding="utf-8")))
     except (OSError, ValueError, TypeError):
@@ -69,10 +67,10 @@ def read_state(paths: LocalPaths) -> ServerState | None:
 
 
 def find_live(paths: LocalPaths) -> tuple[ServerState, psutil.Process] | None:
-    """Find the running server of the data directory, or None.
+    """Return the running server of the data directory, or None.
 
-    Its start time and the marker on its command line tell it from another process that got the
-    same id.
+    Another process may have got the same id. So the start time and the marker on the command line
+    must match as well.
     """
     state = read_state(paths)
     if state is None:
@@ -91,7 +89,10 @@ def find_live(paths: LocalPaths) -> tuple[ServerState, psutil.Process] | None:
 
 
 def _is_trusted(process: psutil.Process) -> bool:
-    """Whether the process runs as this user; anyone can give theirs the same command line."""
+    """Return whether the process runs as this user.
+
+    Other users can start processes with the same command line.
+    """
     if sys.platform == "win32":
         return True
     me = os.geteuid()
@@ -99,9 +100,9 @@ def _is_trusted(process: psutil.Process) -> bool:
 
 
 def listens(process: psutil.Process, port: int) -> bool:
-    """Whether the process itself listens on a port of loopback.
+    """Return whether the process itself listens on a port of loopback.
 
-    While it starts, anyone could listen there in its place to get the password.
+    While the server starts, another program could listen on its port to get the password.
     """
     try:
         connections = process.net_connections(kind="tcp")
@@ -116,7 +117,7 @@ def listens(process: psutil.Process, port: int) -> bool:
 
 
 def is_alive(process: psutil.Process) -> bool:
-    """Whether the process is running; a zombie is not."""
+    """Return whether the process is running; a zombie does not count."""
     try:
         return bool(process.is_running()) and process.status() != psutil.STATUS_ZOMBIE
     except psutil.Error:
@@ -124,10 +125,11 @@ def is_alive(process: psutil.Process) -> bool:
 
 
 def spawn(command: list[str], paths: LocalPaths) -> tuple[psutil.Process, float] | None:
-    """Start ``command`` detached, with its output in the console log.
+    """Start a detached process that writes its output to the console log.
 
-    Returns the process and its start time, or None if it ended at once. It outlives this process
-    and receives no Ctrl-C of its terminal.
+    Returns the process and its start time, or None if it ended at once. The process outlives this
+    one and does not receive Ctrl-C from the terminal. Raises ServerStartError, or LocalServerError
+    on Windows.
     """
     if sys.platform == "win32":
         raise LocalServerError(
@@ -157,7 +159,7 @@ def spawn(command: list[str], paths: LocalPaths) -> tuple[psutil.Process, float]
 
 
 def end(process: psutil.Process, timeout_s: float) -> bool:
-    """Stop the process, by force after ``timeout_s``; False if it was killed."""
+    """Stop the process, and kill it after ``timeout_s``; return False if it was killed."""
     try:
         process.terminate()
         if _wait_for_end(process, timeout_s):
@@ -176,7 +178,7 @@ def child_environment() -> dict[str, str]:
 
 
 def choose_port(pinned: int | None, last: int | None) -> int:
-    """Choose the pinned port, else the last one, else any free one.
+    """Return the pinned port if there is one, else the last port if it is free, else any free one.
 
     Raises ServerStartError if the pinned port is taken.
     """
@@ -214,7 +216,7 @@ def _wait_for_end(process: psutil.Process, timeout_s: float) -> bool:
 
 
 def resident_bytes(process: psutil.Process) -> int | None:
-    """Return the memory of the process; None if it has just ended."""
+    """Return the memory that the process uses, in bytes; None if it has just ended."""
     try:
         return int(process.memory_info().rss)
     except psutil.Error:
@@ -222,9 +224,9 @@ def resident_bytes(process: psutil.Process) -> int | None:
 
 
 def folder_size(folder: Path) -> int:
-    """Return the bytes of all files below ``folder``.
+    """Return the size of all files below ``folder``, in bytes.
 
-    Files that are deleted during the count are left out.
+    Leaves out files that are deleted during the count.
     """
     total = 0
     for parent, _, names in os.walk(folder):

