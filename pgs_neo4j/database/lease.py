@@ -138,12 +138,12 @@ async def _acquire(
         left = deadline - monotonic()
         if left <= 0:
             raise BusyError(
-                f"{_busy(graph, taken)}; try again when that job has ended, or after "
-                f"{_clock(taken.expires_at)}, when its lease expires unless it is renewed; "
+                f"{_describe_holder(graph, taken)}; try again when that job has ended, or after "
+                f"{_format_time(taken.expires_at)}, when its lease expires unless it is renewed; "
                 f"'pgs jobs release {graph}' takes the lease away from it"
             )
         if not reported and on_wait is not None:
-            on_wait(f"{_busy(graph, taken)}; waiting for up to {left:.0f} s")
+            on_wait(f"{_describe_holder(graph, taken)}; waiting for up to {left:.0f} s")
         reported = True
         await asyncio.sleep(min(next(pauses), left))
 
@@ -229,12 +229,12 @@ async def _release(db: Database, graph: str, holder: str) -> None:
             await db.write(queries.get("database/set_free_leases"), graph=graph, holder=holder)
 
 
-def _busy(graph: str, holder: LeaseHolder) -> str:
+def _describe_holder(graph: str, holder: LeaseHolder) -> str:
     return (
         f"graph {graph} is being partitioned by another job ({holder.holder}) "
-        f"since {_clock(holder.acquired_at)}"
+        f"since {_format_time(holder.acquired_at)}"
     )
 
 
-def _clock(at: str) -> str:
+def _format_time(at: str) -> str:
     return f"{at[:19].replace('T', ' ')} UTC"

@@ -108,7 +108,7 @@ class Progress:
 
 
 def folder_of(lock: Lock, cache_dir: Path) -> Path:
-    """Return the cache folder for the jars of ``lock``, with its folders ``lib`` and ``plugins``."""
+    """Return the cache folder of a lock. Its jars are in the subfolders ``lib`` and ``plugins``."""
     return cache_dir / lock.folder
 
 

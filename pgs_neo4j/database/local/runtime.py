@@ -205,7 +205,7 @@ def server_command(
 def admin_command(java: Path, jars: Path, heap_mb: int, *, brief: bool = False) -> list[str]:
     """Return the command of Neo4j's offline tool, without its arguments.
 
-    ``brief`` is for work of about a second, too short to gain from Java's optimizing compiler.
+    ``brief`` is for work of about a second, which Java's optimizing compiler would not speed up.
     """
     return [
         str(java),

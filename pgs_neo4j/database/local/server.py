@@ -202,7 +202,7 @@ def _ensure(options: LocalOptions, report: OnEvent, cancelled: threading.Event) 
 def _attach(
     paths: LocalPaths, options: LocalOptions, cancelled: threading.Event, unready: bool = False
 ) -> LocalServer | None:
-    """Wait until the running server is ready and return it; None if there is none.
+    """Wait until the running server is ready and return it; None if no server is running.
 
     Ignores a server that is not marked as ready, unless ``unready`` is set.
     """
