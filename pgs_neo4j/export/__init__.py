@@ -1,4 +1,7 @@
-"""Answers as Markdown, JSON, page, tables, or notebook cell. Pure, no clock."""
+"""Writes answers as Markdown, JSON, an HTML page, tables, or a notebook cell.
+
+All functions are pure and read no clock.
+"""
 
 from __future__ import annotations
 
@@ -59,7 +62,7 @@ _HOMES = {
 
 
 def __getattr__(name: str) -> Any:
-    # Lazy: most commands need only the wording, and no parser of Markdown.
+    # Imports are lazy, because most commands need only ``wording`` and no Markdown parser.
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)

@@ -1,4 +1,4 @@
-"""The values to export: an answer, its cited nodes, its partitions."""
+"""Defines the values to export: an answer, its cited nodes, and its partitions."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ class AreaState(StrEnum):
 class SourceNode:
     """A cited node as it is in the graph now.
 
-    ``text`` is None if the node is no longer in the graph. ``changed``: its text differs from the
-    one that was read.
+    ``text`` is None if the node is no longer in the graph. ``changed`` is true if its text differs
+    from the text that was read.
     """
 
     partition: int
@@ -74,7 +74,7 @@ class Document:
     """An answer with everything that its page shows.
 
     ``asked_at`` is an ISO 8601 time. ``areas`` are all partitions of the generation. ``sources``
-    may hold any nodes that are cited or sighted; other nodes are shown by their title only.
+    holds cited or sighted nodes with their texts. Nodes that it leaves out appear only by title.
     """
 
     answer: Answer

@@ -1,4 +1,4 @@
-"""Words an answer's figures and notes once for all its forms."""
+"""Words an answer's figures and notes, once for all output formats."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ NO_MODEL = "No language model was used. The extractive reader quotes sentences a
 def coverage_line(coverage: Coverage) -> str:
     """Return the coverage in one line.
 
-    ``5 of 11 partitions, 300 of 586 nodes, 120 of 400 texts (30 %)``.
+    ``5 of 11 partitions, 300 of 586 nodes, 120 of 400 texts (30 %)``
     """
     partitions = (
         f"{coverage.partitions_swept:,} of {counted(coverage.partitions_total, 'partition')}"
@@ -56,9 +56,10 @@ def reading_line(coverage: Coverage) -> str:
 
 
 def coverage_rows(answer: Answer) -> list[tuple[str, str]]:
-    """Return the coverage of the answer, then that of its session.
+    """Return the coverage of the answer and of its session, as labels and texts.
 
-    An answer from a search covers nothing, and its graph may have no partitions.
+    An answer from a search covers nothing, so only its session is shown. The list is empty if its
+    graph has no partitions.
     """
     if answer.shown and not answer.coverage.partitions_total:
         return []
@@ -72,7 +73,7 @@ def coverage_rows(answer: Answer) -> list[tuple[str, str]]:
 
 
 def sweeps_line(sweeps: Sequence[Sweep]) -> str:
-    """Return the reading of one run.
+    """Return in words how much one run read.
 
     ``3 partitions swept, 1 of them because of flags; 90 nodes read``
     """
@@ -83,15 +84,15 @@ def sweeps_line(sweeps: Sequence[Sweep]) -> str:
     problems = (SweepStatus.PARTIAL, SweepStatus.FAILED, SweepStatus.UNREAD)
     listed = [f"{count[status]:,} {SWEEP_WORDS[status]}" for status in problems if count[status]]
     read = sum(sweep.nodes_read for sweep in sweeps)
-    spoken = sum(sweep.texts_read for sweep in sweeps)
-    amount = f"{counted(read, 'node')} read{texts_note(read, spoken)}"
+    with_text = sum(sweep.texts_read for sweep in sweeps)
+    amount = f"{counted(read, 'node')} read{texts_note(read, with_text)}"
     amount += unproven_note(sum(sweep.nodes_unproven for sweep in sweeps))
     parts = [f"{counted(len(swept), 'partition')} swept{because}", amount]
     return "; ".join([*parts, ", ".join(listed)] if listed else parts)
 
 
 def run_line(answer: Answer) -> str:
-    """Return what one run read, or what the prompt of a search showed.
+    """Return in words how much one run read, or how much the prompt of a search showed.
 
     ``34 of 10,807 nodes and 12 relationships shown; none of them counts as read``
     """
@@ -107,7 +108,7 @@ def run_line(answer: Answer) -> str:
 
 
 def problems_line(answer: Answer) -> str:
-    """Return unsupported findings, misquotes, and invalid citations; else empty."""
+    """Return the counts of all problems: ``2 of 9 findings unsupported``; empty without any."""
     unsupported, total = wording.unsupported_count(answer), wording.finding_count(answer)
     misquotes, invalid = wording.misquote_count(answer), wording.invalid_citation_count(answer)
     listed = (
@@ -120,7 +121,7 @@ def problems_line(answer: Answer) -> str:
 
 
 def checks_line(answer: Answer) -> str:
-    """Return the result of checking findings, quotations, and citations."""
+    """Return the results of the checks of findings, quotations, and citations in one line."""
     total = counted(wording.finding_count(answer), "finding")
     return (
         problems_line(answer) or f"{total}; no unsupported finding, misquote, or invalid citation"
@@ -130,14 +131,14 @@ def checks_line(answer: Answer) -> str:
 def usage_line(usage: Usage) -> str:
     """Return the calls and tokens of a run.
 
-    ``6 calls, 10 from the cache, about 12,345 tokens in, 2,345 out``.
+    ``6 calls, 10 from the cache, about 12,345 tokens in, 2,345 out``
     """
     cached = f"{usage.cached:,} from the cache, " if usage.cached else ""
     return f"{counted(usage.calls, 'call')}, {cached}{used_tokens(usage)}"
 
 
 def context_line(contexts: Sequence[tuple[str, str]]) -> str:
-    """Return what models can take, and where that is known from; empty without any.
+    """Return the context size of each model and where it is known from; empty without models.
 
     ``m: 4,096 tokens (as the server says) / n: unknown; …``
     """
@@ -145,14 +146,14 @@ def context_line(contexts: Sequence[tuple[str, str]]) -> str:
 
 
 def cost_line(cost: float | None) -> str:
-    """Return a cost in the unit of the configured prices."""
+    """Return a cost in words, in the unit of the configured prices."""
     if cost is None:
         return "unknown, because a model has no configured price"
     return f"{money(cost)}, in the unit of the configured prices"
 
 
 def timing_line(phases: Mapping[str, float]) -> str:
-    """Return total and phases: ``3.2 s (partition 0.1 s, sweep 2.0 s)``."""
+    """Return the total time and that of each phase: ``3.2 s (partition 0.1 s, sweep 2.0 s)``."""
     order = [name for name in PHASES if name in phases]
     order += [name for name in phases if name not in (*PHASES, "total")]
     listed = ", ".join(f"{one_line(name, 40)} {seconds(phases[name])}" for name in order)
@@ -161,7 +162,7 @@ def timing_line(phases: Mapping[str, float]) -> str:
 
 
 def area_line(area: Area) -> str:
-    """Return a partition: ``P4: ammonia, catalysis (Haber process); 40 of 40 nodes read``."""
+    """Describe a partition: ``P4: ammonia, catalysis (Haber process); 40 of 40 nodes read``."""
     topics = one_line(", ".join(area.topics), 160) or "no keywords"
     central = f" ({one_line('; '.join(area.titles[:TITLES]), 160)})" if area.titles else ""
     pool = "pool; " if area.pool else ""
@@ -214,6 +215,6 @@ def notes(answer: Answer) -> list[str]:
 
 
 def warnings(answer: Answer) -> list[str]:
-    """Return warnings, except those that only repeat why the run stopped."""
+    """Return the warnings, but not those that only repeat why the run stopped."""
     stopped = answer.stopped
     return [one_line(text) for text in answer.warnings if not stopped or stopped not in text]

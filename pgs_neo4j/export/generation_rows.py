@@ -1,6 +1,6 @@
-"""The figures of a generation: how it was made, and how good its partitions are.
+"""Words the figures of a generation: its origin, and the quality of its partitions.
 
-They are labels and texts, the same in the terminal and in notebooks.
+The terminal and notebooks show the same labels and texts.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pgs_neo4j.model import Generation, Origin
 from pgs_neo4j.text.shown import counted, one_line, percent, seconds
 
 QUANTILES = (0.0, 0.25, 0.5, 0.75, 1.0)  # smallest, quartiles, largest
-_PLURAL = re.compile(r"(\w)s\b")  # the first one is the noun that is counted
+_PLURAL = re.compile(r"(\w)s\b")  # the first match is the noun that is counted
 ORIGINS: dict[Origin, str] = {
     "cold": "from scratch",
     "seeded": "grown from the previous generation",
@@ -28,19 +28,19 @@ def generation_rows(generation: Generation) -> list[tuple[str, str]]:
     steps = ", ".join(f"{name} {seconds(took)}" for name, took in generation.seconds.items())
     rows = [
         ("graph", f"{one_line(generation.graph)}, generation {one_line(generation.id)}"),
-        ("made", f"{_clock(generation.created_at)}, {origin(generation)}"),
+        ("made", f"{_format_time(generation.created_at)}, {origin(generation)}"),
         ("holds", f"{counted(generation.node_count, 'node')}, {relationships}"),
-        ("partitions", f"{generation.partition_count:,}, {_pools(generation)}"),
-        ("sizes", _sizes(generation)),
+        ("partitions", f"{generation.partition_count:,}, {_word_pools(generation)}"),
+        ("sizes", _word_sizes(generation)),
         ("largest", f"{percent(generation.largest_fraction)} of the nodes"),
-        ("limits", _limits(generation)),
+        ("limits", _word_limits(generation)),
         (
             "modularity",
             f"{generation.modularity:.3f}, {generation.raw_modularity:.3f} before the limits",
         ),
-        *_documents(generation),
+        *_document_rows(generation),
         ("conductance", f"{generation.conductance:.3g} on average"),
-        ("hierarchy", _levels(generation)),
+        ("hierarchy", _word_levels(generation)),
         ("took", f"{seconds(sum(generation.seconds.values()))}: {steps}" if steps else "-"),
     ]
     if generation.issues:
@@ -49,7 +49,7 @@ def generation_rows(generation: Generation) -> list[tuple[str, str]]:
 
 
 def list_issues(issues: Mapping[str, int]) -> str:
-    """Return irregularities by name in words: ``1 self-loop, 3 nodes without text``."""
+    """Return counts of irregularities in words: ``1 self-loop, 3 nodes without text``."""
     return ", ".join(_count_issue(name, count) for name, count in issues.items())
 
 
@@ -59,8 +59,11 @@ def _count_issue(name: str, count: int) -> str:
     return counted(count, one, many)
 
 
-def _documents(generation: Generation) -> list[tuple[str, str]]:
-    """Return how many passages are with most of their document; nothing without documents."""
+def _document_rows(generation: Generation) -> list[tuple[str, str]]:
+    """Return the share of passages in the partition with most of their document.
+
+    The result is a list of one label and text, empty if the graph has no documents.
+    """
     if generation.documents_together is None:
         return []
     share = percent(generation.documents_together)
@@ -74,34 +77,34 @@ def origin(generation: Generation) -> str:
 
 
 def quantiles(generation: Generation) -> tuple[float, ...]:
-    """Return the smallest size, quartiles, and largest; zeros without partitions."""
+    """Return the smallest size, the quartiles, and the largest size; zeros without partitions."""
     return tuple(float(size) for size in np.quantile(generation.sizes or (0,), QUANTILES))
 
 
-def _pools(generation: Generation) -> str:
+def _word_pools(generation: Generation) -> str:
     if not generation.pooled_nodes:
         return "no pool"
     nodes = counted(generation.pooled_nodes, "node")
     return f"{counted(generation.pools, 'pool')} of {nodes} that no relationship places"
 
 
-def _limits(generation: Generation) -> str:
+def _word_limits(generation: Generation) -> str:
     if not generation.split and not generation.merged:
         return "every community was within them"
     return f"{generation.split:,} too large and split, {generation.merged:,} too small and merged"
 
 
-def _sizes(generation: Generation) -> str:
+def _word_sizes(generation: Generation) -> str:
     least, low, middle, high, most = (f"{size:,.0f}" for size in quantiles(generation))
     return f"{least} to {most} nodes, median {middle}, quartiles {low} and {high}"
 
 
-def _levels(generation: Generation) -> str:
+def _word_levels(generation: Generation) -> str:
     if not generation.levels:
         return "none above the partitions"
     first, *further = (counted(units, "unit") for units in generation.levels)
     return ", ".join([f"{first} above the partitions", *(f"then {units}" for units in further)])
 
 
-def _clock(at: str) -> str:
+def _format_time(at: str) -> str:
     return f"{at[:19].replace('T', ' ')} UTC"

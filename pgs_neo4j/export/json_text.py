@@ -1,7 +1,7 @@
-"""An answer, or an event of a run, as JSON, complete and under stable keys.
+"""Writes an answer, or an event of a run, as complete JSON with stable keys.
 
-NaN and infinity become null. Element ids are left out of answers: they mean nothing outside the
-database and do not last inside it.
+NaN and infinity become null. Answers leave out element ids: they mean nothing outside the database
+and do not even last inside it.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from pgs_neo4j.text.json_data import Json, json_text, plain_data
 
 
 def to_json(document: Document) -> str:
-    """Render a document as JSON text, from which texts parse back unchanged."""
+    """Render a document as JSON text. A parser gets back all texts unchanged."""
     return json_text(document_data(document))
 
 
@@ -40,14 +40,14 @@ def document_data(document: Document) -> Json:
         **answer_data(document.answer, document.areas),
         "asked_at": document.asked_at,
         "areas": plain_data(document.areas),
-        "sources": [_source(source) for source in document.sources],
+        "sources": [_source_data(source) for source in document.sources],
     }
 
 
 def answer_data(answer: Answer, areas: Sequence[Area] = ()) -> Json:
     """Return an answer as JSON data.
 
-    Sweeps get the keywords and names of their partitions from ``areas``.
+    Sweeps take the keywords, labels, and titles of their partitions from ``areas``.
     """
     by_id = {area.partition: area for area in areas}
     synthesis, checks = answer.synthesis, answer.crosscheck
@@ -75,9 +75,9 @@ def answer_data(answer: Answer, areas: Sequence[Area] = ()) -> Json:
         },
         "in_doubt": plain_data(answer.in_doubt),
         "struck": plain_data(answer.struck),
-        "checked_absences": [_absence(absence) for absence in checks.absences],
-        "flags": [_flag(flag) for flag in checks.flags],
-        "converging_findings": [_convergence(met) for met in checks.convergences],
+        "checked_absences": [_absence_data(absence) for absence in checks.absences],
+        "flags": [_flag_data(flag) for flag in checks.flags],
+        "converging_findings": [_convergence_data(met) for met in checks.convergences],
         "sweeps": [sweep_data(sweep, by_id.get(sweep.partition)) for sweep in answer.sweeps],
         "routing": plain_data(answer.routing),
         "coverage": coverage_data(answer.coverage),
@@ -93,30 +93,30 @@ def answer_data(answer: Answer, areas: Sequence[Area] = ()) -> Json:
 
 
 def shown_data(shown: Shown) -> Json:
-    """Return what the prompt of an answer from a search showed, and the claims of the answer."""
+    """Return the nodes and relationships in the prompt of a search, and the answer's findings."""
     return {
         "nodes": citations_data(shown.nodes),
         "relationships": citations_data(shown.relationships),
         "nodes_total": shown.nodes_total,
         "tokens": shown.tokens,
-        "findings": [_finding(finding) for finding in shown.findings],
+        "findings": [_finding_data(finding) for finding in shown.findings],
         "reason": shown.reason,
     }
 
 
 def coverage_data(coverage: Coverage) -> Json:
-    """Return coverage in partitions, in nodes, and in texts."""
+    """Return coverage as JSON data: counts of partitions, nodes, and texts, and the fraction."""
     return {**plain_data(coverage), "fraction": plain_data(coverage.fraction)}
 
 
 def citations_data(citations: Sequence[Citation]) -> list[Json]:
-    """Return citations with key and title, which are null if invalid."""
+    """Return citations as JSON data. Key and title are null if a citation is invalid."""
     names = ("partition", "alias", "node", "title", "valid")
     return [{name: getattr(citation, name) for name in names} for citation in citations]
 
 
 def sweep_data(sweep: Sweep, area: Area | None = None) -> Json:
-    """Return a sweep with its report; ``area`` is its partition."""
+    """Return a sweep with its report as JSON data; ``area`` is its partition."""
     return {
         "partition": sweep.partition,
         "keywords": list(area.keywords) if area else [],
@@ -131,7 +131,7 @@ def sweep_data(sweep: Sweep, area: Area | None = None) -> Json:
         "read": plain_data(sweep.read),
         "passes": sweep.passes,
         "passes_accepted": sweep.passes_accepted,
-        "report": _report(sweep.report) if sweep.report is not None else None,
+        "report": _report_data(sweep.report) if sweep.report is not None else None,
         "errors": list(sweep.errors),
         "usage": plain_data(sweep.usage),
         "seconds": plain_data(sweep.seconds),
@@ -140,10 +140,10 @@ def sweep_data(sweep: Sweep, area: Area | None = None) -> Json:
     }
 
 
-def _report(report: Report) -> Json:
+def _report_data(report: Report) -> Json:
     return {
         "domain_state": report.domain_state,
-        "findings": [_finding(finding) for finding in report.findings],
+        "findings": [_finding_data(finding) for finding in report.findings],
         "flags": [
             {"text": flag.text, "target": flag.target, "citations": citations_data(flag.citations)}
             for flag in report.flags
@@ -153,7 +153,7 @@ def _report(report: Report) -> Json:
     }
 
 
-def _finding(finding: Finding) -> Json:
+def _finding_data(finding: Finding) -> Json:
     return {
         "text": finding.text,
         "supported": finding.supported,
@@ -163,7 +163,7 @@ def _finding(finding: Finding) -> Json:
     }
 
 
-def _absence(absence: CheckedAbsence) -> Json:
+def _absence_data(absence: CheckedAbsence) -> Json:
     return {
         "text": absence.text,
         "status": str(absence.status),
@@ -174,16 +174,16 @@ def _absence(absence: CheckedAbsence) -> Json:
         "texts": absence.texts,
         "method": absence.method,
         "count": absence.count,
-        "sightings": [_sighting(sighting) for sighting in absence.sightings],
+        "sightings": [_sighting_data(sighting) for sighting in absence.sightings],
     }
 
 
-def _sighting(sighting: Sighting) -> Json:
+def _sighting_data(sighting: Sighting) -> Json:
     names = ("partition", "alias", "node", "title", "read")
     return {name: getattr(sighting, name) for name in names}
 
 
-def _flag(flag: ChasedFlag) -> Json:
+def _flag_data(flag: ChasedFlag) -> Json:
     return {
         "source": flag.source,
         "target": flag.target,
@@ -197,7 +197,7 @@ def _flag(flag: ChasedFlag) -> Json:
     }
 
 
-def _convergence(convergence: Convergence) -> Json:
+def _convergence_data(convergence: Convergence) -> Json:
     return {
         "kind": convergence.kind,
         "partitions": list(convergence.partitions),
@@ -206,15 +206,15 @@ def _convergence(convergence: Convergence) -> Json:
     }
 
 
-def _source(source: SourceNode) -> Json:
+def _source_data(source: SourceNode) -> Json:
     return {**plain_data(source), "gone": source.text is None}
 
 
 def event_data(event: Event, run: str | None = None) -> Json:
     """Return an event as JSON data: kind, run, and fields.
 
-    ``run`` is None for events outside a run. Routings and sweeps have the keys of ``pgs export``.
-    Text is unchanged from the model or the graph: ``json_text`` makes it safe.
+    ``run`` is None for events outside a run. Routings and sweeps have the same keys as in ``pgs
+    export``. Texts from the model or the graph are unchanged; ``json_text`` makes them safe.
     """
     head: Json = {"kind": event.kind, "run": run}
     match event:

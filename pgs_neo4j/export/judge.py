@@ -33,9 +33,10 @@ class Judge:
         self._rarity = Rarity.of(subject.gist for subject in self._subjects)
 
     def verdict(self, bullet: str, *, listed: bool) -> str:
-        """Return what to add to a bullet; may be empty.
+        """Return the verdict to append to a bullet; may be empty.
 
-        A paragraph that is not ``listed`` gets a verdict only if it states a checked absence.
+        ``listed`` marks a list item, which gets a note if no report states its absence. Any other
+        paragraph gets a verdict only if it states a checked absence.
         """
         if not bullets(bullet) or bullet.rstrip(" *_\n").endswith(":"):
             return ""
@@ -45,16 +46,16 @@ class Judge:
         return f" ({NO_REPORT})" if listed else ""
 
     def find(self, bullet: str) -> CheckedAbsence | None:
-        """Return the checked absence that a bullet states, None if it states none of them."""
+        """Return the checked absence that a bullet states; None if it states no checked one."""
         about, words = gist(bullet), named(bullet)
         best, found = 0.0, None
         for subject in self._subjects:
-            near = self._likeness(subject, about, words)
+            near = self._compare(subject, about, words)
             if near > best:
                 best, found = near, subject
         return found.absence if found is not None and best >= SAME - ROUNDING else None
 
-    def _likeness(self, subject: _Subject, about: frozenset[str], words: frozenset[str]) -> float:
+    def _compare(self, subject: _Subject, about: frozenset[str], words: frozenset[str]) -> float:
         contained = len(subject.gist) >= NAMED and subject.gist <= about
         return max(
             self._rarity.alike(about, subject.gist),

@@ -1,4 +1,4 @@
-"""Build HTML and SVG in which all text but ``Html`` is escaped, also from a model's prose."""
+"""Builds HTML and SVG, and renders a model's prose. Escapes all text that is not ``Html``."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ VOID = frozenset({"br", "hr", "meta"})
 
 
 class Html(str):
-    """Markup made by this module.
+    """Markup that this module made.
 
-    Adding it to a ``str`` gives a ``str``, which will be escaped.
+    The sum of ``Html`` and ``str`` is a ``str``, so it will be escaped.
     """
 
     __slots__ = ()
@@ -40,34 +40,34 @@ EMPTY = Html()
 
 
 def escaped(text: str) -> Html:
-    """Escape text; return markup as it is."""
+    """Escape text; return markup unchanged."""
     return text if isinstance(text, Html) else Html(html.escape(plain(text)))
 
 
 def element(tag: str, *children: str, **attributes: str | float | bool | None) -> Html:
-    """Return an element: ``element("p", "a < b", class_="note")``.
+    """Build an element: ``element("p", "a < b", class_="note")``.
 
     In attribute names, ``_`` stands for ``-``, and a trailing ``_`` is removed. True gives an
     attribute without a value; False and None give no attribute.
     """
-    written = "".join(_attribute(name, value) for name, value in attributes.items())
+    written = "".join(_render_attribute(name, value) for name, value in attributes.items())
     if tag in VOID:
         return Html(f"<{tag}{written}>")
     return Html(f"<{tag}{written}>{joined(children)}</{tag}>")
 
 
 def joined(parts: Iterable[str], between: str = "") -> Html:
-    """Join parts, each escaped unless it is markup."""
+    """Join parts, and escape those that are not markup."""
     return Html(escaped(between).join(map(escaped, parts)))
 
 
-def _attribute(name: str, value: str | float | bool | None) -> str:
+def _render_attribute(name: str, value: str | float | bool | None) -> str:
     if value is None or value is False:
         return ""
     written = name.rstrip("_").replace("_", "-")
     if value is True:
         return f" {written}"
-    # Numbers with two decimals are exact enough for a picture and the same on every machine.
+    # Two decimals are exact enough for a picture, and make it the same on every machine.
     text = f"{value:.2f}".rstrip("0").rstrip(".") if isinstance(value, float) else str(value)
     return f' {written}="{html.escape(plain(text))}"'
 
@@ -79,7 +79,7 @@ def blocks(text: str, draw: Draw, *, quoted: bool = False, below: int = 2) -> Ht
     """Render headings, paragraphs, lists, and tables.
 
     ``draw`` turns a group of aliases into markup. A ``quoted`` text has no bold words and no code.
-    The headings of the text stand below those of level ``below``, 2 or 3.
+    The text's headings get levels lower than ``below``, which is 2 or 3.
     """
     return drawn_blocks(read_blocks(plain(text)), draw, quoted=quoted, below=below)
 
@@ -87,12 +87,12 @@ def blocks(text: str, draw: Draw, *, quoted: bool = False, below: int = 2) -> Ht
 def drawn_blocks(
     parts: Sequence[Block], draw: Draw, *, quoted: bool = False, below: int = 2
 ) -> Html:
-    """Render blocks that were read before."""
+    """Render blocks that are already parsed, with the options of ``blocks``."""
 
     def write(text: str) -> Html:
         return line(text, draw, quoted=quoted)
 
-    return joined((_block(part, write, below - 2) for part in parts), "\n")
+    return joined((_render_block(part, write, below - 2) for part in parts), "\n")
 
 
 def line(text: str, draw: Draw, partition: int = 0, *, quoted: bool = False) -> Html:
@@ -101,11 +101,11 @@ def line(text: str, draw: Draw, partition: int = 0, *, quoted: bool = False) -> 
     Aliases without a partition belong to ``partition``.
     """
     return joined(
-        _inline(part, draw) for part in read_inline(plain(text), partition, quoted=quoted)
+        _render_inline(part, draw) for part in read_inline(plain(text), partition, quoted=quoted)
     )
 
 
-def _inline(part: Inline, draw: Draw) -> Html:
+def _render_inline(part: Inline, draw: Draw) -> Html:
     if isinstance(part, Cites):
         written = draw(part.group)
     elif isinstance(part, Code):
@@ -115,7 +115,7 @@ def _inline(part: Inline, draw: Draw) -> Html:
     return element("strong", written) if part.bold else written
 
 
-def _block(block: Block, write: Callable[[str], Html], deeper: int) -> Html:
+def _render_block(block: Block, write: Callable[[str], Html], deeper: int) -> Html:
     match block:
         case Heading(level, text):
             return element(f"h{min(lowered(level) + deeper, DEEPEST)}", write(text))
@@ -123,17 +123,19 @@ def _block(block: Block, write: Callable[[str], Html], deeper: int) -> Html:
             paragraph = element("p", write(text))
             return element("blockquote", paragraph) if quotation else paragraph
         case Listing(entries):
-            return joined(_lists(entries, 0, write))
+            return joined(_render_lists(entries, 0, write))
         case Preformatted(text):
             return element("pre", element("code", text))
         case Table():
-            return _table(block, write)
+            return _render_table(block, write)
         case _:
             return element("hr")
 
 
-def _lists(entries: Sequence[ListItem], depth: int, write: Callable[[str], Html]) -> Iterator[Html]:
-    """Yield the lists at ``depth``: bullets and numbers do not mix."""
+def _render_lists(
+    entries: Sequence[ListItem], depth: int, write: Callable[[str], Html]
+) -> Iterator[Html]:
+    """Yield the lists at ``depth``. Bullets and numbered items become separate lists."""
     items: list[list[ListItem]] = []
     for entry in entries:
         if entry.depth <= depth or not items:
@@ -142,7 +144,7 @@ def _lists(entries: Sequence[ListItem], depth: int, write: Callable[[str], Html]
             items[-1].append(entry)
     for is_bullet, group in groupby(items, lambda item: item[0].number is None):
         members = list(group)
-        drawn = (_item(item, depth, write) for item in members)
+        drawn = (_render_item(item, depth, write) for item in members)
         start = members[0][0].number
         if is_bullet:
             yield element("ul", *drawn)
@@ -150,21 +152,21 @@ def _lists(entries: Sequence[ListItem], depth: int, write: Callable[[str], Html]
             yield element("ol", *drawn, start=None if start == 1 else start)
 
 
-def _item(item: Sequence[ListItem], depth: int, write: Callable[[str], Html]) -> Html:
+def _render_item(item: Sequence[ListItem], depth: int, write: Callable[[str], Html]) -> Html:
     first, *inner = item
     begin, *more = first.paragraphs
     paragraphs = (element("p", write(text)) for text in more)
-    return element("li", write(begin), *paragraphs, *_lists(inner, depth + 1, write))
+    return element("li", write(begin), *paragraphs, *_render_lists(inner, depth + 1, write))
 
 
-def _table(table: Table, write: Callable[[str], Html]) -> Html:
+def _render_table(table: Table, write: Callable[[str], Html]) -> Html:
     head, *body = (
-        element("tr", *(_cell("td" if place else "th", cell, right, write)
+        element("tr", *(_render_cell("td" if place else "th", cell, right, write)
                         for cell, right in zip(row, table.right, strict=True)))
         for place, row in enumerate(table.rows)
     )  # fmt: skip
     return element("table", element("thead", head), element("tbody", *body) if body else "")
 
 
-def _cell(tag: str, text: str, right: bool, write: Callable[[str], Html]) -> Html:
+def _render_cell(tag: str, text: str, right: bool, write: Callable[[str], Html]) -> Html:
     return element(tag, write(text), class_="right" if right else None)

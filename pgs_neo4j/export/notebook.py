@@ -1,6 +1,6 @@
-"""Values as notebook cells: HTML fragments without scripts, in the notebook's colors.
+"""Renders values as notebook cells: HTML fragments without scripts, in the notebook's colors.
 
-An answer is shown with its sources and figures. Plans, routings, generations, and coverages are
+An answer appears with its sources and figures. Plans, routings, generations, and coverages become
 small tables.
 """
 
@@ -34,7 +34,7 @@ LONGEST_CELL = 200
 
 
 def render(value: object) -> str:
-    """Return a value as an HTML fragment. Raises TypeError for a value that has no cell."""
+    """Render a value as an HTML fragment. Raises TypeError for a type that has no cell."""
     match value:
         case Answer():
             return to_notebook(value)
@@ -63,34 +63,36 @@ def to_notebook(answer: Answer) -> str:
         "div",
         element("style", Html(style.NOTEBOOK)),
         question,
-        _answer(answer),
-        _sources(answer),
+        _render_answer(answer),
+        _render_sources(answer),
         element("h3", RECORD),
         coverage_bar(answer.own_coverage),
-        *(element("p", text, class_="pgs-meta") for text in _figures(answer)),
+        *(element("p", text, class_="pgs-meta") for text in _list_figures(answer)),
         *(element("p", note, class_="pgs-note") for note in figures.notes(answer)),
         class_="pgs-answer",
     )
 
 
-def _answer(answer: Answer) -> Html:
+def _render_answer(answer: Answer) -> Html:
     if not answer.text.strip():
         return element("p", wording.NO_SYNTHESIS, class_="pgs-note")
     citations = answer.synthesis.citations
-    draw = partial(_group, valid=validity_of(citations), titles=cited_titles(citations))
+    draw = partial(_render_group, valid=validity_of(citations), titles=cited_titles(citations))
     return markup.blocks(
         answer.text, draw, quoted=wording.quotes_only(answer, synthesis=True), below=3
     )
 
 
-def _group(group: tuple[Cited, ...], valid: dict[Place, bool], titles: dict[Place, str]) -> Html:
+def _render_group(
+    group: tuple[Cited, ...], valid: dict[Place, bool], titles: dict[Place, str]
+) -> Html:
     return joined(
-        joined((cited.before, _alias(cited, valid.get(cited.place), titles), cited.after))
+        joined((cited.before, _render_alias(cited, valid.get(cited.place), titles), cited.after))
         for cited in group
     )
 
 
-def _alias(cited: Cited, good: bool | None, titles: dict[Place, str]) -> Html:
+def _render_alias(cited: Cited, good: bool | None, titles: dict[Place, str]) -> Html:
     if good is None:  # cited by no report, so never checked
         return escaped(cited.text)
     if not good:
@@ -100,11 +102,11 @@ def _alias(cited: Cited, good: bool | None, titles: dict[Place, str]) -> Html:
     return element("span", label, class_="pgs-cite", title=name_of(*cited.place))
 
 
-def _sources(answer: Answer) -> Html:
+def _render_sources(answer: Answer) -> Html:
     cited = distinct(answer.synthesis.citations)
     if not cited:
         return EMPTY
-    items = [element("li", *_source(citation)) for citation in cited[:MAX_SOURCES]]
+    items = [element("li", *_render_source(citation)) for citation in cited[:MAX_SOURCES]]
     if len(cited) > MAX_SOURCES:
         items.append(element("li", f"and {len(cited) - MAX_SOURCES:,} more"))
     summary = element("summary", counted(len(cited), "source"))
@@ -112,7 +114,7 @@ def _sources(answer: Answer) -> Html:
     return joined((element("h3", "Sources"), listed))
 
 
-def _source(citation: Citation) -> tuple[Html, str]:
+def _render_source(citation: Citation) -> tuple[Html, str]:
     name = name_of(citation.partition, one_line(citation.alias, 40))
     if not citation.valid:
         return element(
@@ -123,7 +125,7 @@ def _source(citation: Citation) -> tuple[Html, str]:
     return element("span", name, class_="pgs-cite"), f" {title}{f' ({about})' if about else ''}"
 
 
-def _figures(answer: Answer) -> list[str]:
+def _list_figures(answer: Answer) -> list[str]:
     rows = dict(figures.figures(answer))
     lines = [f"{label}: {rows[label]}" for label in LABELS if label in rows]
     absences = wording.status_counts(answer.crosscheck.absences)
@@ -131,40 +133,41 @@ def _figures(answer: Answer) -> list[str]:
 
 
 def plan_cell(plan: Plan) -> str:
-    """Return the sweeps of a plan, and its totals, as `pgs plan` shows them."""
-    sweeps = _table(*sweep_table(plan)) if plan.sweeps else EMPTY
-    return _cell(f"Plan for {plan.graph}", sweeps, _pair_rows(plan_rows(plan)))
+    """Render the sweeps and totals of a plan, as ``pgs plan`` shows them."""
+    sweeps = _render_table(*sweep_table(plan)) if plan.sweeps else EMPTY
+    return _render_cell(f"Plan for {plan.graph}", sweeps, _render_pairs(plan_rows(plan)))
 
 
 def search_plan_cell(plan: SearchPlan) -> str:
-    """Return what an answer from a search would show and cost."""
-    return _cell(f"Plan for {plan.graph}", _pair_rows(search_plan_rows(plan)))
+    """Render the plan of an answer from a search: its figures and cost."""
+    return _render_cell(f"Plan for {plan.graph}", _render_pairs(search_plan_rows(plan)))
 
 
 def routing_cell(routing: Routing) -> str:
-    """Return the partitions a question goes to, best first, and why."""
+    """Render the partitions that were chosen for a question, best first, with the reasons."""
     rows = [
         (f"P{route.partition}", score_text(route), route.reason or "-") for route in routing.routes
     ]
-    chosen = _table(("id", score_heading(routing), "reason"), rows) if rows else EMPTY
+    chosen = _render_table(("id", score_heading(routing), "reason"), rows) if rows else EMPTY
     note = element("p", one_line(routing.note), class_="pgs-note") if routing.note else EMPTY
-    return _cell(chosen_line(routing), chosen, note)
+    return _render_cell(chosen_line(routing), chosen, note)
 
 
 def coverage_cell(coverage: Coverage) -> str:
-    """Return the coverage in words and as a bar."""
-    return _cell("Coverage", coverage_bar(coverage), element("p", coverage_line(coverage)))
+    """Render the coverage in words and as a bar."""
+    return _render_cell("Coverage", coverage_bar(coverage), element("p", coverage_line(coverage)))
 
 
 def generation_cell(generation: Generation) -> str:
-    """Return all figures of a generation, as `pgs partitions --report` shows them."""
-    return _cell(f"Generation {generation.id}", _pair_rows(generation_rows(generation)))
+    """Render all figures of a generation, as ``pgs partitions --report`` shows them."""
+    return _render_cell(f"Generation {generation.id}", _render_pairs(generation_rows(generation)))
 
 
 def coverage_bar(coverage: Coverage) -> Html:
-    """Return the share of the graph that was read, and of what was shown, as a bar.
+    """Render a bar with the share that was read and the share that was shown without proof.
 
-    The share read is one of texts. Of what was shown without proof, only nodes are counted.
+    The share read is a share of texts. The share shown is one of nodes, since only nodes are
+    counted for it.
     """
     share = min(max(coverage.fraction, 0.0), 1.0)
     shown = min(coverage.nodes_unproven / max(coverage.nodes_total, 1), 1.0 - share)
@@ -180,14 +183,14 @@ def coverage_bar(coverage: Coverage) -> Html:
     )  # fmt: skip
 
 
-def _cell(title: str, *parts: Html) -> str:
+def _render_cell(title: str, *parts: Html) -> str:
     heading = element("p", one_line(title, LONGEST_CELL), class_="pgs-question")
     sheet = element("style", Html(style.NOTEBOOK))
     return element("div", sheet, heading, *parts, class_="pgs-answer")
 
 
-def _pair_rows(rows: Iterable[tuple[str, str]]) -> Html:
-    """Return labels and texts as a table with headings on the left."""
+def _render_pairs(rows: Iterable[tuple[str, str]]) -> Html:
+    """Render labels and texts as a table with headings on the left."""
     lines = (
         element("tr", element("th", label, scope="row"), element("td", one_line(text)))
         for label, text in rows
@@ -195,8 +198,8 @@ def _pair_rows(rows: Iterable[tuple[str, str]]) -> Html:
     return element("table", element("tbody", *lines), class_="pgs-figures")
 
 
-def _table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> Html:
-    """Return rows under headings; ``>`` after a heading right-aligns its column."""
+def _render_table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> Html:
+    """Render rows under headings; ``>`` after a heading right-aligns its column."""
     kinds = ["pgs-right" if heading.endswith(">") else None for heading in headings]
     head = [
         element("th", heading.rstrip(">"), scope="col", class_=kind)

@@ -1,6 +1,6 @@
-"""An answer as one HTML page that loads nothing and runs nothing.
+"""Renders an answer as one HTML page that loads nothing and runs nothing.
 
-Its first screen has the thesis, what was read, and what is in doubt. The sections follow.
+The first screen shows the thesis, the amount that was read, and the doubts. The sections follow.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from pgs_neo4j.text.shown import counted, one_line, plain
 
 LONG_LIST = 30  # entries; longer lists start closed
 LONG_QUESTION = 160  # characters; longer questions get smaller type
-DOUBTED = 3  # absences that the first screen states
+DOUBTED = 3  # absences that the first screen shows
 THESES = ("thesis", "answer")
-"""Headings of what the first screen shows: in an answer of all of a graph, and of a search."""
+"""Headings whose text the first screen shows: in a synthesis, and in an answer from a search."""
 
-# In the order in which they matter to a reader.
+# Statuses of absences in doubt. The order is that of their importance to a reader.
 LISTED = (AbsenceStatus.CONTRADICTED, AbsenceStatus.UNCHECKED, AbsenceStatus.ELSEWHERE)
 _MOMENT = re.compile(r"(\d{4}-\d\d-\d\d)T(\d\d:\d\d)[\d:.]*(Z|[+-]00:00)?")
 
@@ -35,9 +35,9 @@ _MOMENT = re.compile(r"(\d{4}-\d\d-\d\d)T(\d\d:\d\d)[\d:.]*(Z|[+-]00:00)?")
 def to_html(document: Document) -> str:
     """Render a document as a self-contained page.
 
-    The page has no script and no outgoing link, and its policy forbids both. Everything from the
-    graph, the model, or the question is shown as text. Citations are buttons that open the text
-    of their node (``popover``), which needs a browser of 2024 or later.
+    The page has no script and no outgoing link, and its content security policy forbids scripts.
+    Everything from the graph, the model, or the question is shown as text. Citations are buttons
+    that open the text of their node (``popover``), which needs a browser from 2024 or later.
     """
     question = one_line(document.answer.question)
     head = element(
@@ -52,18 +52,20 @@ def to_html(document: Document) -> str:
     )
     nodes = register(document)
     footer = element("footer", "Made by pgs_neo4j. This page loads nothing and runs no script.")
-    body = element("body", element("main", *_body(document, nodes), footer), "\n", popovers(nodes))
+    body = element(
+        "body", element("main", *_render_body(document, nodes), footer), "\n", popovers(nodes)
+    )
     return f"<!DOCTYPE html>\n{element('html', head, body, lang='en')}\n"
 
 
 def to_fragment(document: Document) -> str:
-    """Render a document as a part of another page, which has the style sheet ``style.PAGE``.
+    """Render a document as a fragment of another page, which must have the sheet ``style.PAGE``.
 
-    Nodes that the database has carry their element id as ``data-node``. Only one fragment may
-    stand on a page, since its ids are always the same.
+    Nodes that are in the database carry their element id as ``data-node``. A page can hold only one
+    fragment, since all fragments use the same ids.
     """
     nodes = register(document)
-    body = element("div", *_body(document, nodes), class_="answer")
+    body = element("div", *_render_body(document, nodes), class_="answer")
     return joined((body, "\n", popovers(nodes, addressed=True)))
 
 
@@ -73,28 +75,28 @@ def policy(sheet: str) -> str:
     return f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
 
 
-def _body(document: Document, nodes: Register) -> Iterator[Html]:
-    """Yield the first screen and the sections."""
-    sections = _sections(document, nodes)
-    contents = _contents([title for title, _ in sections])
-    yield _header(document, nodes, contents)
+def _render_body(document: Document, nodes: Register) -> Iterator[Html]:
+    """Render the first screen and the sections."""
+    sections = _render_sections(document, nodes)
+    contents = _render_contents([title for title, _ in sections])
+    yield _render_header(document, nodes, contents)
     for title, body in sections:
-        yield _section(title, body)
+        yield _render_section(title, body)
 
 
-def _contents(titles: Sequence[str]) -> Html:
-    """Return the table of contents."""
-    links = (element("li", element("a", title, href=f"#{_anchor(title)}")) for title in titles)
+def _render_contents(titles: Sequence[str]) -> Html:
+    """Render the table of contents."""
+    links = (element("li", element("a", title, href=f"#{_make_anchor(title)}")) for title in titles)
     return element("nav", joined((element("ul", *links),)), aria_label="Contents")
 
 
-def _anchor(title: str) -> str:
+def _make_anchor(title: str) -> str:
     """Return the id of a section."""
     return "section-" + "-".join(title.lower().split())
 
 
-def _header(document: Document, nodes: Register, contents: Html) -> Html:
-    """Return the question, the thesis, what the answer rests on, and the ``contents``."""
+def _render_header(document: Document, nodes: Register, contents: Html) -> Html:
+    """Render the question, the thesis, the amount read, the doubts, and the ``contents``."""
     answer = document.answer
     question = one_line(answer.question) or "No question"
     graph = f"Partitioned graph synthesis of {one_line(answer.graph, 80)}"
@@ -104,27 +106,27 @@ def _header(document: Document, nodes: Register, contents: Html) -> Html:
         "header",
         element("p", graph, class_="eyebrow"),
         element("h1", question, class_="long" if len(question) > LONG_QUESTION else None),
-        element("p", *_asked(document), class_="meta"),
+        element("p", *_render_metadata(document), class_="meta"),
         lead,
-        element("div", _reading(answer), _doubts(answer, nodes), class_="facts"),
+        element("div", _render_reading(answer), _render_doubts(answer, nodes), class_="facts"),
         contents,
     )
 
 
-def _asked(document: Document) -> tuple[Html, str]:
+def _render_metadata(document: Document) -> tuple[Html, str]:
     asked = one_line(document.asked_at, 60)
     answer = document.answer
     more = f" · {one_line(answer.model, 80)} · session {one_line(answer.session, 60)}"
-    return element("time", _moment(asked), datetime=asked), more
+    return element("time", _shorten_time(asked), datetime=asked), more
 
 
-def _moment(at: str) -> str:
-    """Return an ISO 8601 time to the minute, or any other text as it is."""
-    read = _MOMENT.fullmatch(at)
-    return f"{read[1]} {read[2]}{' UTC' if read[3] else ''}" if read else at
+def _shorten_time(at: str) -> str:
+    """Shorten an ISO 8601 time to the minute; return any other text unchanged."""
+    match = _MOMENT.fullmatch(at)
+    return f"{match[1]} {match[2]}{' UTC' if match[3] else ''}" if match else at
 
 
-def _reading(answer: Answer) -> Html:
+def _render_reading(answer: Answer) -> Html:
     rows = dict(figures.figures(answer))
     names = ("Coverage", "Session")
     lines = [f"{rows[name]}." for name in names if name in rows]
@@ -134,17 +136,17 @@ def _reading(answer: Answer) -> Html:
     return element(
         "section",
         element("h2", "What was shown" if answer.shown else "What was read"),
-        *(element("p", one) for one in lines),
+        *(element("p", line) for line in lines),
     )
 
 
-def _doubts(answer: Answer, nodes: Register) -> Html:
-    """Return what a reader must know before trusting the answer."""
+def _render_doubts(answer: Answer, nodes: Register) -> Html:
+    """Render everything that a reader must know before trusting the answer."""
     notes = [note for note in figures.notes(answer) if note != figures.NO_MODEL]
     problems = figures.problems_line(answer)
     absences = answer.crosscheck.absences
     lines: list[str] = [*notes, *([f"{problems}."] if problems else [])]
-    lines += _doubted(absences, nodes)
+    lines += _render_doubted_absences(absences, nodes)
     if not lines:
         lines = [f"Nothing that was checked: {figures.checks_line(answer)}."]
     title = "This answer is partial" if answer.partial else "What is in doubt"
@@ -152,28 +154,30 @@ def _doubts(answer: Answer, nodes: Register) -> Html:
     return element("section", element("h2", title), listed, class_="notes")
 
 
-def _doubted(absences: Sequence[CheckedAbsence], nodes: Register) -> list[str]:
-    """Return the absences in doubt: how many, and those that most partitions report."""
+def _render_doubted_absences(absences: Sequence[CheckedAbsence], nodes: Register) -> list[str]:
+    """Render the absences in doubt: their counts, and those that most partitions report."""
     doubted = [absence for absence in absences if absence.status in LISTED]
     if not doubted:
         return []
-    ranked = sorted(doubted, key=lambda one: (LISTED.index(one.status), -len(one.partitions)))
+    ranked = sorted(
+        doubted, key=lambda absence: (LISTED.index(absence.status), -len(absence.partitions))
+    )
     count = f"{counted(len(absences), 'absence')}: {wording.status_counts(absences)}."
-    first = [nodes.line(wording.absence_line(one)) for one in ranked[:DOUBTED]]
-    link = element("a", "All checked absences", href=f"#{_anchor(wording.ABSENCES)}")
+    first = [nodes.line(wording.absence_line(absence)) for absence in ranked[:DOUBTED]]
+    link = element("a", "All checked absences", href=f"#{_make_anchor(wording.ABSENCES)}")
     more = [link] if len(ranked) > DOUBTED else []
     return [count, *first, *more]
 
 
-def _sections(document: Document, nodes: Register) -> list[tuple[str, Html]]:
-    """Return the sections by title, without those that are empty."""
+def _render_sections(document: Document, nodes: Register) -> list[tuple[str, Html]]:
+    """Render the sections that have content; return each with its title."""
     answer = document.answer
     checks = answer.crosscheck
     linked = {sweep.partition for sweep in answer.sweeps}
     areas = {area.partition: area for area in document.areas}
     sections = [
-        ("Answer", _answer(answer, nodes)),
-        ("Sources", _sources(document, nodes)),
+        ("Answer", _render_answer(answer, nodes)),
+        ("Sources", _render_sources(document, nodes)),
         *([] if answer.shown else [("Coverage", coverage(document, linked))]),
         (wording.ABSENCES, reports.absence_table(checks.absences, nodes, linked)),
     ]
@@ -183,35 +187,35 @@ def _sections(document: Document, nodes: Register) -> list[tuple[str, Html]]:
     }
     for title, (flags, draw) in lists.items():
         if flags:
-            sections.append((title, _folded(draw(flags, nodes, linked), len(flags), "flag")))
+            sections.append((title, _fold_list(draw(flags, nodes, linked), len(flags), "flag")))
     if checks.convergences:
         body = reports.convergences(checks.convergences, nodes, linked)
-        body = _folded(body, len(checks.convergences), "convergence")
+        body = _fold_list(body, len(checks.convergences), "convergence")
         sections.append((wording.CONVERGENCES, body))
     if answer.in_doubt:
         body = reports.doubted_sentences(answer.in_doubt, nodes)
-        sections.append((wording.IN_DOUBT, _folded(body, len(answer.in_doubt), "sentence")))
+        sections.append((wording.IN_DOUBT, _fold_list(body, len(answer.in_doubt), "sentence")))
     if answer.struck:
         body = reports.doubted_sentences(answer.struck, nodes, "Struck")
-        sections.append((wording.STRUCK, _folded(body, len(answer.struck), "sentence")))
+        sections.append((wording.STRUCK, _fold_list(body, len(answer.struck), "sentence")))
     if answer.sweeps:
         sections.append(("Reports", reports.sweep_reports(answer.sweeps, areas, nodes)))
-    return [*sections, ("Coverage and cost", _record(answer))]
+    return [*sections, ("Coverage and cost", _render_record(answer))]
 
 
-def _section(title: str, body: Html) -> Html:
-    return element("section", element("h2", title, id=_anchor(title)), body)
+def _render_section(title: str, body: Html) -> Html:
+    return element("section", element("h2", title, id=_make_anchor(title)), body)
 
 
-def _folded(body: Html, count: int, one: str) -> Html:
-    """Hide a long list behind a line that gives its length."""
+def _fold_list(body: Html, count: int, one: str) -> Html:
+    """Hide a long list behind a line with its length."""
     if count < LONG_LIST:
         return body
     return element("details", element("summary", counted(count, one)), body)
 
 
-def _answer(answer: Answer, nodes: Register) -> Html:
-    """Return the answer without its thesis, which the first screen shows."""
+def _render_answer(answer: Answer, nodes: Register) -> Html:
+    """Render the answer without its thesis, which the first screen shows."""
     if not answer.text.strip():
         return element("p", wording.NO_SYNTHESIS, class_="note")
     _, blocks = _split_thesis(answer)
@@ -229,20 +233,22 @@ def _split_thesis(answer: Answer) -> tuple[Sequence[Block], Sequence[Block]]:
     return (), blocks
 
 
-def _sources(document: Document, nodes: Register) -> Html:
+def _render_sources(document: Document, nodes: Register) -> Html:
     cited = distinct(document.answer.synthesis.citations)
     if not cited:
         return element("p", wording.NO_CITATION, class_="note")
     sources = {(source.partition, source.alias): source for source in document.sources}
-    items = (_source(citation, sources, nodes) for citation in sorted(cited, key=_by_validity))
-    return _folded(element("ul", *items, class_="sources"), len(cited), "citation")
+    items = (
+        _render_source(citation, sources, nodes) for citation in sorted(cited, key=_is_invalid)
+    )
+    return _fold_list(element("ul", *items, class_="sources"), len(cited), "citation")
 
 
-def _by_validity(citation: Citation) -> bool:
+def _is_invalid(citation: Citation) -> bool:
     return not citation.valid
 
 
-def _source(citation: Citation, sources: dict[Place, SourceNode], nodes: Register) -> Html:
+def _render_source(citation: Citation, sources: dict[Place, SourceNode], nodes: Register) -> Html:
     name = name_of(citation.partition, one_line(citation.alias, 40))
     if not citation.valid:
         struck = element("s", name, class_="invalid")
@@ -266,7 +272,7 @@ def _source(citation: Citation, sources: dict[Place, SourceNode], nodes: Registe
     )  # fmt: skip
 
 
-def _record(answer: Answer) -> Html:
+def _render_record(answer: Answer) -> Html:
     rows = (
         joined((element("dt", label), element("dd", text)))
         for label, text in figures.figures(answer)

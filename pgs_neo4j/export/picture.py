@@ -1,4 +1,4 @@
-"""The picture of coverage: a treemap of partitions, legend, and table."""
+"""Draws the picture of coverage: a treemap of partitions, a legend, and a table."""
 
 from __future__ import annotations
 
@@ -10,34 +10,39 @@ from pgs_neo4j.export.markup import EMPTY, Html, element, joined
 from pgs_neo4j.export.treemap import Rect, squarify
 from pgs_neo4j.text.shown import counted, one_line
 
-# The style sheet shows one of two frames, so letters keep their size on a narrow screen.
+# Width and height of two drawings. The style sheet shows the one that fits the screen, so that
+# letters keep their size on a narrow screen.
 FRAMES = {"wide": (960, 400), "narrow": (360, 420)}
-LETTER = 7.2  # width of a letter of the labels at 12 px, on average
+LETTER = 7.2  # average width of a letter in labels of 12 px
 MARGIN = 6.0
 NAME_ROOM = (34.0, 20.0)  # least width and height of a cell that shows its name
-WORD_ROOM = (64.0, 38.0)  # and of one that shows topics
-TOPICS = 90  # characters of topics, and of titles, in the table
+WORD_ROOM = (64.0, 38.0)  # least width and height of a cell that shows topics
+TOPICS = 90  # characters of a partition's topics, and of its titles, in the table
 TITLES = 3
 BAR = 5.0  # height of the bar that shows how much of a partition was read
 
 
 def coverage(document: Document, linked: Collection[int]) -> Html:
-    """Return the picture, its legend, and its table.
+    """Render the picture, its legend, and its table.
 
-    ``linked`` are the partitions that have a place on the page.
+    ``linked`` are the partitions whose reports are on the page.
     """
     areas = sorted(document.areas, key=lambda area: (-area.nodes, area.partition))
     headline = ". ".join(text for _, text in figures.coverage_rows(document.answer)) + "."
     if not areas:
         return element("p", headline)
-    maps = [_map(areas, name, linked) for name in FRAMES]
+    maps = [_render_map(areas, name, linked) for name in FRAMES]
     return joined(
-        (element("p", headline), element("figure", *maps, _legend(areas)), _table(areas, linked))
+        (
+            element("p", headline),
+            element("figure", *maps, _render_legend(areas)),
+            _render_table(areas, linked),
+        )
     )
 
 
 def partition_link(partition: int, linked: Collection[int]) -> Html:
-    """Return the name of a partition, as a link to its report."""
+    """Render the name of a partition, as a link to its report if the page has one."""
     name = f"P{partition}"
     if partition not in linked:
         return element("span", name, class_="part")
@@ -49,14 +54,14 @@ def place_id(partition: int) -> str:
     return f"partition-{partition}"
 
 
-def _map(areas: Sequence[Area], name: str, linked: Collection[int]) -> Html:
+def _render_map(areas: Sequence[Area], name: str, linked: Collection[int]) -> Html:
     width, height = FRAMES[name]
     hatch = f"hatch-{name}"
     line = element("path", d="M0 8 L8 0", class_="hatch")
     pattern = element("pattern", line, id=hatch, width=8, height=8, patternUnits="userSpaceOnUse")
     rects = squarify([area.nodes for area in areas], width, height)
     cells = (
-        _cell(area, rect, hatch, linked)
+        _render_cell(area, rect, hatch, linked)
         for area, rect in zip(areas, rects, strict=True)
         if rect.area > 0
     )
@@ -66,24 +71,24 @@ def _map(areas: Sequence[Area], name: str, linked: Collection[int]) -> Html:
     )  # fmt: skip
 
 
-def _cell(area: Area, rect: Rect, hatch: str, linked: Collection[int]) -> Html:
+def _render_cell(area: Area, rect: Rect, hatch: str, linked: Collection[int]) -> Html:
     box = {"x": rect.x, "y": rect.y, "width": rect.width, "height": rect.height}
     parts = [
         element("title", figures.area_line(area)),
         element("rect", **box, class_="cell"),
         element("rect", **box, class_="pool", fill=f"url(#{hatch})") if area.pool else EMPTY,
-        _bar(area, rect) if area.state is AreaState.PARTIAL else EMPTY,
-        *_labels(area, rect),
+        _render_bar(area, rect) if area.state is AreaState.PARTIAL else EMPTY,
+        *_render_labels(area, rect),
     ]
     group = element("g", *parts, class_=str(area.state))
     if area.partition not in linked:
         return group
-    # Outside the tab order, because the table below has the same links.
+    # The link is outside the tab order, because the table below has the same links.
     return element("a", group, href=f"#{place_id(area.partition)}", tabindex="-1")
 
 
-def _bar(area: Area, rect: Rect) -> Html:
-    """Return the shares of a partition that were read, or only shown, at its cell's lower edge."""
+def _render_bar(area: Area, rect: Rect) -> Html:
+    """Render a bar at the cell's lower edge: the shares of nodes read and only shown."""
     share = min(max(area.nodes_read / area.nodes, 0.0), 1.0)
     shown = min(max(area.nodes_unproven / area.nodes, 0.0), 1.0 - share)
     height = min(BAR, rect.height / 3)
@@ -98,7 +103,7 @@ def _bar(area: Area, rect: Rect) -> Html:
     return joined(parts)
 
 
-def _labels(area: Area, rect: Rect) -> list[Html]:
+def _render_labels(area: Area, rect: Rect) -> list[Html]:
     room = int((rect.width - 2 * MARGIN) / LETTER)
     name = f"P{area.partition}"
     if rect.width < NAME_ROOM[0] or rect.height < NAME_ROOM[1] or len(name) > room:
@@ -114,38 +119,38 @@ def _labels(area: Area, rect: Rect) -> list[Html]:
     return labels
 
 
-def _legend(areas: Sequence[Area]) -> Html:
+def _render_legend(areas: Sequence[Area]) -> Html:
     entries = []
     for state in AreaState:
         members = [area for area in areas if area.state is state]
         if members:
             nodes = counted(sum(area.nodes for area in members), "node")
             text = f"{wording.STATE_WORDS[state]}: {counted(len(members), 'partition')}, {nodes}"
-            entries.append(_key(str(state), text))
+            entries.append(_render_key(str(state), text))
     pools = sum(area.pool for area in areas)
     if pools:
         text = f"hatched: {counted(pools, 'pool')} of nodes without relationships to place them"
-        entries.append(_key("pooled", text))
+        entries.append(_render_key("pooled", text))
     return element("figcaption", element("ul", *entries, class_="legend"))
 
 
-def _key(kind: str, text: str) -> Html:
+def _render_key(kind: str, text: str) -> Html:
     return element("li", element("span", class_=f"key {kind}", aria_hidden="true"), text)
 
 
-def _table(areas: Sequence[Area], linked: Collection[int]) -> Html:
+def _render_table(areas: Sequence[Area], linked: Collection[int]) -> Html:
     unproven = any(area.nodes_unproven for area in areas)
     figures_head = ("Nodes", "Read", "Unproven") if unproven else ("Nodes", "Read")
     row = [element("th", text, scope="col") for text in ("Partition", "Topics", "Central nodes")]
     row += [element("th", text, scope="col", class_="right") for text in figures_head]
     row.append(element("th", "State", scope="col"))
-    rows = [element("tr", *_cells(area, linked, unproven=unproven)) for area in areas]
+    rows = [element("tr", *_render_cells(area, linked, unproven=unproven)) for area in areas]
     table = element("table", element("thead", element("tr", *row)), element("tbody", *rows))
     summary = element("summary", f"Show {counted(len(areas), 'partition')} as a table")
     return element("details", summary, element("div", table, class_="scroll"))
 
 
-def _cells(area: Area, linked: Collection[int], *, unproven: bool) -> list[Html]:
+def _render_cells(area: Area, linked: Collection[int], *, unproven: bool) -> list[Html]:
     state = wording.STATE_WORDS[area.state] + (", pool" if area.pool else "")
     return [
         element("th", partition_link(area.partition, linked), scope="row"),

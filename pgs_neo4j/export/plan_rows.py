@@ -1,4 +1,4 @@
-"""The figures of a plan and of its routing, as labels and texts for the terminal and notebooks."""
+"""Words the figures of a plan and its routing, as labels and texts for terminal and notebooks."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Rows = list[tuple[str, str]]
 def plan_rows(plan: Plan, unpriced: Sequence[str] = ()) -> Rows:
     """Return the figures of a plan, as labels and texts.
 
-    ``unpriced`` are the models without a configured price, where they are known.
+    ``unpriced`` are the models without a configured price. It is empty if they are unknown.
     """
     total = tokens(plan.input_tokens, plan.output_tokens, estimated=True)
     flags = plan.flagged.calls
@@ -37,7 +37,7 @@ def plan_rows(plan: Plan, unpriced: Sequence[str] = ()) -> Rows:
         ("Flags", f"may add {calls(plan.flagged)}" if flags else ""),
         ("Likely", f"with flags {whole(plan.with_flags, estimated=True)}" if flags else ""),
         ("At most", whole(plan.most) if plan.most.calls else ""),
-        ("Cost", _aside(cost(plan, unpriced), plan)),
+        ("Cost", _add_flags_note(cost(plan, unpriced), plan)),
         ("Limit", one_line(plan.budget)),
         ("Advice", one_line(plan.advice)),
         ("Model", models(plan)),
@@ -48,15 +48,15 @@ def plan_rows(plan: Plan, unpriced: Sequence[str] = ()) -> Rows:
 
 
 def search_plan_rows(plan: SearchPlan, unpriced: Sequence[str] = ()) -> Rows:
-    """Return what an answer from a search would show and cost, as labels and texts."""
+    """Return the figures of an answer from a search before it runs, as labels and texts."""
     shown = f"{counted(plan.nodes, 'node')} and {counted(plan.relationships, 'relationship')}"
-    called = tokens(plan.input_tokens, plan.output_tokens, estimated=True)
+    amount = tokens(plan.input_tokens, plan.output_tokens, estimated=True)
     none = "none: the reply is in the cache, or nothing was found"
     rows = [
         ("Shown", f"{shown}, in mode {plan.mode}"),
         (
             "Call" if plan.calls < 2 else "Calls",
-            f"{counted(plan.calls, 'call')}, {called}, at most {plan.output_most:,} out"
+            f"{counted(plan.calls, 'call')}, {amount}, at most {plan.output_most:,} out"
             if plan.calls
             else none,
         ),
@@ -69,14 +69,15 @@ def search_plan_rows(plan: SearchPlan, unpriced: Sequence[str] = ()) -> Rows:
 
 
 def context_rows(contexts: Sequence[tuple[str, str]]) -> Rows:
-    """Return what each model can take, and where that is known from."""
+    """Return the context size of each model and where it is known from, as labels and texts."""
     return [("Context", f"{one_line(name, 60)}: {text}") for name, text in contexts]
 
 
 def sweep_table(plan: Plan) -> tuple[Sequence[str], Sequence[Sequence[str]]]:
-    """Return headings and the partitions that would be read, the best first.
+    """Return the headings and rows of the partitions that would be read, the best first.
 
-    ``>`` after a heading right-aligns its column. The last column has no reasons if all share one.
+    ``>`` after a heading right-aligns its column. The last column omits the reasons if all
+    partitions share one.
     """
     shared = bool(shared_reason(plan))
     rows = [
@@ -87,7 +88,7 @@ def sweep_table(plan: Plan) -> tuple[Sequence[str], Sequence[Sequence[str]]]:
             f"{planned.cached:,}" if planned.cached else "",
             f"{planned.input_tokens:,}",
             f"{planned.output_tokens:,}",
-            _named(planned) if shared else _named_with_reason(planned),
+            _name_partition(planned) if shared else _name_with_reason(planned),
         )
         for planned in plan.sweeps
     ]
@@ -95,12 +96,12 @@ def sweep_table(plan: Plan) -> tuple[Sequence[str], Sequence[Sequence[str]]]:
     return ("id", "nodes>", "passes>", "cached>", "tokens in>", "out>", last), rows
 
 
-def _named(planned: PlannedSweep) -> str:
-    """Return the label of a partition, else its keywords."""
+def _name_partition(planned: PlannedSweep) -> str:
+    """Return the label of a partition; without one, its first keywords."""
     return planned.label or ", ".join(planned.keywords[:4]) or "-"
 
 
-def _named_with_reason(planned: PlannedSweep) -> str:
+def _name_with_reason(planned: PlannedSweep) -> str:
     return f"{planned.label}: {planned.reason}" if planned.label else planned.reason
 
 
@@ -111,7 +112,7 @@ def shared_reason(plan: Plan) -> str:
 
 
 def sweeps(plan: Plan) -> str:
-    """Return the work of the sweeps.
+    """Return the amount of work of the sweeps.
 
     ``15 of 68 partitions, 1,095 nodes, 16 passes, 3 of them in the cache``
     """
@@ -127,13 +128,13 @@ def sweeps(plan: Plan) -> str:
 
 
 def calls(planned: PlannedCalls) -> str:
-    """Return model calls: ``1 call, about 24,000 tokens in, 4,000 out``."""
+    """Return planned calls in words: ``1 call, about 24,000 tokens in, 4,000 out``."""
     amount = tokens(planned.input_tokens, planned.output_tokens, estimated=True)
     return f"{counted(planned.calls, 'call')}, {amount}"
 
 
 def whole(planned: PlannedTotal, *, estimated: bool = False) -> str:
-    """Return all of a run: ``4 partitions, 9 calls, 24,000 tokens in, 4,000 out, cost 0.2``."""
+    """Return a run's total: ``4 partitions, 9 calls, 24,000 tokens in, 4,000 out, cost 0.2``."""
     price = f", cost {money(planned.cost)}" if planned.cost else ""
     amount = tokens(planned.input_tokens, planned.output_tokens, estimated=estimated)
     return (
@@ -171,29 +172,29 @@ def _model_names(plan: Plan | SearchPlan | IngestPlan) -> tuple[str, ...]:
     return tuple(plan.model.split(" + "))
 
 
-def _aside(text: str, plan: Plan) -> str:
+def _add_flags_note(text: str, plan: Plan) -> str:
     return f"{text}, without the calls for flags" if plan.flagged.calls and plan.high else text
 
 
 def models(plan: Plan) -> str:
-    """Return the sweep model and the synthesis model."""
+    """Return the names of the sweep model and the synthesis model, once if they are the same."""
     names = dict.fromkeys((one_line(plan.sweep_model, 60), one_line(plan.synthesis_model, 60)))
     return " / ".join(names)
 
 
 def chosen_line(routing: Routing) -> str:
-    """Return in words how many partitions were chosen."""
+    """Return how many partitions were chosen: ``5 of 68 partitions``."""
     return f"{len(routing.routes)} of {counted(routing.considered, 'partition')}"
 
 
 def score_heading(routing: Routing) -> str:
-    """Return what decided, as the heading of a right-aligned column."""
+    """Return the heading of the score that decided, for a right-aligned column."""
     by_evidence = any(route.evidence for route in routing.routes)
     return "evidence>" if by_evidence else "similarity>"
 
 
 def score_text(route: Route) -> str:
-    """Return the number of matching nodes, else the similarity."""
+    """Return the number of matching nodes; without any, the similarity."""
     if route.evidence:
         return str(route.evidence)
     return "-" if route.similarity is None else f"{route.similarity:.2f}"

@@ -1,4 +1,4 @@
-"""The nodes that a page can open, and their buttons."""
+"""Collects the nodes that a page can open, and renders their buttons and popovers."""
 
 from __future__ import annotations
 
@@ -25,15 +25,16 @@ UNKNOWN = "The text of this node is not part of this page."
 GONE = f"This node is {wording.GONE}, so its text cannot be shown."
 CHANGED = "Its text has changed since it was read. This is the current text."
 
-FindingPlace = tuple[str, int, int]  # run (empty for this one), partition, place in its report
+FindingPlace = tuple[str, int, int]
+"""Run (empty for this one), partition, and place of a finding in its report."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """A node and the id of the element that shows it.
+    """A node, and the id of the HTML element that shows it.
 
-    ``source`` is None if the document does not have the node's text, ``element_id`` if the database
-    does not have the node.
+    ``source`` is None if the document does not have the node's text. ``element_id`` is Neo4j's, or
+    None if the database does not have the node.
     """
 
     id: str
@@ -46,11 +47,12 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Register:
-    """Nodes by place.
+    """The nodes of a page by place, with everything that their buttons need.
 
-    ``validity`` says whether each place that the reports cite is valid. ``findings`` holds the
-    citations of findings by run, partition, and place in the report. ``titles`` are short. What
-    is quoted has no Markdown: the extractive reader wrote it.
+    ``validity`` says for each cited place whether the citation is valid. ``findings`` holds the
+    citations of findings by run, partition, and place in the report. ``titles`` are short. The
+    extractive reader writes the node's own sentences. Such a text is ``quoted`` and contains no
+    Markdown.
     """
 
     entries: Mapping[Place, Entry]
@@ -62,7 +64,7 @@ class Register:
     quoted_reports: bool = False
 
     def button(self, place: Place, label: str) -> Html:
-        """Return a button that opens a node, or only its label."""
+        """Return a button that opens a node; only the label if the page does not have the node."""
         entry = self.entries.get(place)
         if entry is None:
             return escaped(label)
@@ -72,41 +74,47 @@ class Register:
         )
 
     def blocks(self, blocks: Sequence[Block]) -> Html:
-        """Return blocks of the answer, with its citations as buttons."""
-        draw = self._drawer(self.answer_citations)
+        """Render blocks of the answer, with its citations as buttons."""
+        draw = self._make_drawer(self.answer_citations)
         return markup.drawn_blocks(blocks, draw, quoted=self.quoted_answer)
 
     def line(
         self, text: str, partition: int = 0, citations: tuple[Citation, ...] | None = None
     ) -> Html:
-        """Return a report's bullet, with bold words and code, and citations as buttons.
+        """Render a report's bullet, with bold words and code, and citations as buttons.
 
-        Invalid citations are struck out. ``citations`` decide which ones are valid; by default,
-        the citations of all reports do.
+        Invalid citations are struck out. ``citations`` say which ones are valid; the default is the
+        citations of all reports.
         """
-        return markup.line(text, self._drawer(citations), partition, quoted=self.quoted_reports)
+        return markup.line(
+            text, self._make_drawer(citations), partition, quoted=self.quoted_reports
+        )
 
     def finding(self, stated: Stated) -> Html:
-        """Return a finding after the name of its partition."""
+        """Render a finding after the name of its partition."""
         citations = self.findings.get((stated.run, stated.partition, stated.place))
         text = self.line(stated.text, stated.partition, citations)
         return joined((element("b", f"P{stated.partition}", class_="part"), " ", text))
 
-    def _drawer(self, citations: tuple[Citation, ...] | None) -> markup.Draw:
+    def _make_drawer(self, citations: tuple[Citation, ...] | None) -> markup.Draw:
         valid = self.validity if citations is None else validity_of(citations)
-        return lambda group: self._group(group, valid)
+        return lambda group: self._render_group(group, valid)
 
-    def _group(self, group: tuple[Cited, ...], valid: Mapping[Place, bool]) -> Html:
-        """Return a group of citations with its brackets."""
+    def _render_group(self, group: tuple[Cited, ...], valid: Mapping[Place, bool]) -> Html:
+        """Render a group of citations with its brackets."""
         drawn = (
             element(
-                "span", cited.before, self._alias(cited, valid), cited.after.rstrip(), class_="kept"
+                "span",
+                cited.before,
+                self._render_alias(cited, valid),
+                cited.after.rstrip(),
+                class_="kept",
             )
             for cited in group
         )
         return element("span", joined(drawn, " "), class_="cites")
 
-    def _alias(self, cited: Cited, valid: Mapping[Place, bool]) -> Html:
+    def _render_alias(self, cited: Cited, valid: Mapping[Place, bool]) -> Html:
         good = valid.get(cited.place)
         if good is None:  # cited by no report, so never checked
             return escaped(cited.text)
@@ -121,15 +129,12 @@ class Register:
 
 
 def register(document: Document) -> Register:
-    """Register the nodes that a document cites or sights.
-
-    Nodes with a text come first.
-    """
+    """Collect the nodes that a document cites or sights. Nodes with a text come first."""
     answer = document.answer
     citations = (*answer.synthesis.citations, *reported_citations(answer))
     entries: dict[Place, Entry] = {}
-    addresses = _addresses(document, citations)
-    for place, title, key, source in _nodes(document, citations):
+    addresses = _find_element_ids(document, citations)
+    for place, title, key, source in _list_nodes(document, citations):
         if place not in entries:
             entries[place] = Entry(
                 id=f"node-{len(entries) + 1}",
@@ -139,7 +144,7 @@ def register(document: Document) -> Register:
                 source=source,
                 element_id=addresses.get(place),
             )
-    # The checks name nodes that contain what the answer calls absent.
+    # The checks of absences found these nodes in the graph, so they are always valid.
     sighted = {
         place_of_sighting(sighting): True
         for absence in answer.crosscheck.absences
@@ -148,7 +153,7 @@ def register(document: Document) -> Register:
     return Register(
         entries,
         sighted | validity_of(citations),
-        _findings(answer),
+        _index_citations(answer),
         short_titles((place, entry.title) for place, entry in entries.items()),
         answer_citations=answer.synthesis.citations,
         quoted_answer=wording.quotes_only(answer, synthesis=True),
@@ -157,11 +162,11 @@ def register(document: Document) -> Register:
 
 
 def popovers(nodes: Register, *, addressed: bool = False) -> Html:
-    """Return the elements that the buttons open; ``addressed`` ones have their element id."""
-    return joined((_popover(entry, addressed) for entry in nodes.entries.values()), "\n")
+    """Return the elements that the buttons open; if ``addressed``, with their element ids."""
+    return joined((_render_popover(entry, addressed) for entry in nodes.entries.values()), "\n")
 
 
-def _nodes(
+def _list_nodes(
     document: Document, citations: tuple[Citation, ...]
 ) -> Iterator[tuple[Place, str, str, SourceNode | None]]:
     for source in document.sources:
@@ -174,8 +179,12 @@ def _nodes(
             yield place_of_sighting(sighting), sighting.title, sighting.node, None
 
 
-def _addresses(document: Document, citations: tuple[Citation, ...]) -> dict[Place, str]:
-    cited = {place_of(one): one.element_id for one in citations if one.valid and one.element_id}
+def _find_element_ids(document: Document, citations: tuple[Citation, ...]) -> dict[Place, str]:
+    cited = {
+        place_of(citation): citation.element_id
+        for citation in citations
+        if citation.valid and citation.element_id
+    }
     return cited | {
         place_of_sighting(sighting): sighting.element_id
         for absence in document.answer.crosscheck.absences
@@ -189,7 +198,7 @@ def place_of_sighting(sighting: Sighting) -> Place:
     return sighting.partition, sighting.alias
 
 
-def _findings(answer: Answer) -> dict[FindingPlace, tuple[Citation, ...]]:
+def _index_citations(answer: Answer) -> dict[FindingPlace, tuple[Citation, ...]]:
     return {
         (sweep.run, sweep.partition, place): finding.citations
         for sweep in answer.sweeps
@@ -198,7 +207,7 @@ def _findings(answer: Answer) -> dict[FindingPlace, tuple[Citation, ...]]:
     }
 
 
-def _popover(entry: Entry, addressed: bool) -> Html:
+def _render_popover(entry: Entry, addressed: bool) -> Html:
     name = name_of(entry.place[0], one_line(entry.place[1], 40))
     close = element(
         "button", "Close", type="button", class_="close", popovertarget=entry.id,
@@ -207,19 +216,19 @@ def _popover(entry: Entry, addressed: bool) -> Html:
     head = element("div", element("span", name, class_="part"), close, class_="bar")
     title = element("p", one_line(entry.title) or "Untitled", class_="title")
     return element(
-        "div", head, title, _about(entry), _text(entry.source),
+        "div", head, title, _render_about(entry), _render_text(entry.source),
         popover=True, id=entry.id, class_="node", role="dialog", aria_label=f"Node {name}",
         data_node=entry.element_id if addressed else None,
     )  # fmt: skip
 
 
-def _about(entry: Entry) -> Html:
+def _render_about(entry: Entry) -> Html:
     labels = entry.source.labels if entry.source else ()
     parts = [one_line(text, 200) for text in (*labels, entry.key) if text]
     return element("p", " · ".join(parts), class_="meta") if parts else EMPTY
 
 
-def _text(source: SourceNode | None) -> Html:
+def _render_text(source: SourceNode | None) -> Html:
     if source is None or source.text is None:
         return element("p", UNKNOWN if source is None else GONE, class_="note")
     note = element("p", CHANGED, class_="note") if source.changed else EMPTY

@@ -1,4 +1,4 @@
-"""Sections of the page: checked absences, flags, convergences, doubts, and reports."""
+"""Renders sections of the page: checked absences, flags, convergences, doubts, and reports."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ from pgs_neo4j.model import (
 from pgs_neo4j.text.citations import name_of
 from pgs_neo4j.text.shown import counted, one_line, seconds, texts_note, unproven_note, used_tokens
 
-ABOUT = 700  # characters of titles and sentences of a partition
-FOLDED = 3  # contradicted absences; with more of them, they are closed until a reader opens them
+ABOUT = 700  # characters that describe a partition by titles and sentences
+FOLDED = 3  # contradicted absences that are shown at once; more are folded away
 ORDER = (
     AbsenceStatus.CONFIRMED,
     AbsenceStatus.ELSEWHERE,
     AbsenceStatus.UNCHECKED,
     AbsenceStatus.CONTRADICTED,
 )
-COLUMNS = 40  # partitions; with more of them, each row lists its own instead
+COLUMNS = 40  # partitions that get a column; with more, each row lists its own partitions
 REPORTS, READ, UNREAD = "○", "●", "◇"
 MARKS = {REPORTS: "reports it missing", READ: "found, read", UNREAD: "found, not read"}
 
@@ -40,16 +40,19 @@ MARKS = {REPORTS: "reports it missing", READ: "found, read", UNREAD: "found, not
 def absence_table(
     absences: Sequence[CheckedAbsence], nodes: Register, linked: Collection[int]
 ) -> Html:
-    """Return the table of all checked absences.
+    """Render the table of all checked absences.
 
-    It has a column for each partition that reports or contains one. ``linked`` are the partitions
-    that have a place on the page.
+    It has a column for each partition that reports an absence or has a sighting of one. ``linked``
+    are the partitions whose reports are on the page.
     """
     if not absences:
         return element("p", "No absence was reported.", class_="note")
-    # What nobody contradicts is news; most contradicted absences are only far from home.
-    absences = sorted(absences, key=lambda one: (ORDER.index(one.status), -len(one.partitions)))
-    partitions = sorted({number for absence in absences for number in _concerned(absence)})
+    # Confirmed absences come first, since they are news. Contradicted ones come last: most are
+    # reported in one partition although another one has the subject.
+    absences = sorted(
+        absences, key=lambda absence: (ORDER.index(absence.status), -len(absence.partitions))
+    )
+    partitions = sorted({number for absence in absences for number in _list_partitions(absence)})
     listed = len(partitions) > COLUMNS
     columns = [] if listed else partitions
     head = [
@@ -59,34 +62,35 @@ def absence_table(
             for number in columns
         ),
     ]
-    contradicted = [one for one in absences if one.status is AbsenceStatus.CONTRADICTED]
+    contradicted = [absence for absence in absences if absence.status is AbsenceStatus.CONTRADICTED]
     folded = contradicted if len(contradicted) > FOLDED else []
     open_ones = absences[: len(absences) - len(folded)]
 
     def table(part: Sequence[CheckedAbsence], label: str) -> Html:
         rows = (
-            element("tr", *_row(absence, nodes, columns, linked, listed=listed)) for absence in part
+            element("tr", *_render_row(absence, nodes, columns, linked, listed=listed))
+            for absence in part
         )
-        return _scrolled(head, rows, label) if part else EMPTY
+        return _render_scrolling_table(head, rows, label) if part else EMPTY
 
     summary = element("summary", counted(len(folded), "contradicted absence"))
     rest = element("details", summary, table(folded, "Contradicted absences")) if folded else EMPTY
-    return joined((table(open_ones, wording.ABSENCES), rest, EMPTY if listed else _legend()))
+    return joined((table(open_ones, wording.ABSENCES), rest, EMPTY if listed else _render_legend()))
 
 
-def _scrolled(head: Iterable[Html], rows: Iterable[Html], label: str) -> Html:
-    """Return a table in a region that scrolls and that the keyboard reaches."""
+def _render_scrolling_table(head: Iterable[Html], rows: Iterable[Html], label: str) -> Html:
+    """Render a table in a region that scrolls and can get the keyboard focus."""
     table = element(
         "table", element("thead", element("tr", *head)), element("tbody", *rows), class_="matrix"
     )
     return element("div", table, class_="scroll", tabindex="0", role="region", aria_label=label)
 
 
-def _concerned(absence: CheckedAbsence) -> set[int]:
+def _list_partitions(absence: CheckedAbsence) -> set[int]:
     return {*absence.partitions, *(sighting.partition for sighting in absence.sightings)}
 
 
-def _row(
+def _render_row(
     absence: CheckedAbsence,
     nodes: Register,
     columns: Sequence[int],
@@ -100,53 +104,55 @@ def _row(
         "th",
         element("div", text, " ", badge),
         element("div", wording.search_line(absence), class_="meta"),
-        _reporters(absence, linked) if listed else EMPTY,
-        _sightings(absence, nodes),
+        _render_reporters(absence, linked) if listed else EMPTY,
+        _render_sightings(absence, nodes),
         scope="row",
     )
     sightings: dict[int, list[Sighting]] = {}
     for sighting in absence.sightings:
         sightings.setdefault(sighting.partition, []).append(sighting)
     reporting = set(absence.partitions)
-    marks = (_mark(number in reporting, sightings.get(number, ()), nodes) for number in columns)
+    marks = (
+        _render_mark(number in reporting, sightings.get(number, ()), nodes) for number in columns
+    )
     return [head, *marks]
 
 
-def _mark(reports: bool, sightings: Sequence[Sighting], nodes: Register) -> Html:
-    marks: list[Html] = [_sign(REPORTS, "reports")] if reports else []
+def _render_mark(reports: bool, sightings: Sequence[Sighting], nodes: Register) -> Html:
+    marks: list[Html] = [_render_sign(REPORTS, "reports")] if reports else []
     for read, sign, kind in ((True, READ, "seen-read"), (False, UNREAD, "seen-unread")):
         first = next((sighting for sighting in sightings if sighting.read is read), None)
         if first is not None:
-            marks.append(nodes.button(place_of_sighting(first), _sign(sign, kind)))
+            marks.append(nodes.button(place_of_sighting(first), _render_sign(sign, kind)))
     return element("td", *marks, class_="mark")
 
 
-def _sign(sign: str, kind: str) -> Html:
+def _render_sign(sign: str, kind: str) -> Html:
     return element("span", sign, class_=kind, role="img", aria_label=MARKS[sign])
 
 
-def _reporters(absence: CheckedAbsence, linked: Collection[int]) -> Html:
+def _render_reporters(absence: CheckedAbsence, linked: Collection[int]) -> Html:
     names = joined((partition_link(number, linked) for number in absence.partitions), ", ")
     return element("div", "Reported by ", names, ".", class_="meta")
 
 
-def _sightings(absence: CheckedAbsence, nodes: Register) -> Html:
+def _render_sightings(absence: CheckedAbsence, nodes: Register) -> Html:
     if not absence.sightings:
         return EMPTY
-    named = joined((_sighting(sighting, nodes) for sighting in absence.sightings), "; ")
+    named = joined((_render_sighting(sighting, nodes) for sighting in absence.sightings), "; ")
     return element("div", "Found in ", named, f"{wording.more_sightings(absence)}.", class_="meta")
 
 
-def _sighting(sighting: Sighting, nodes: Register) -> Html:
+def _render_sighting(sighting: Sighting, nodes: Register) -> Html:
     name = name_of(sighting.partition, sighting.alias)
     button = nodes.button(place_of_sighting(sighting), name)
     state = wording.sighting_state(sighting)
     return joined((button, f" {one_line(sighting.title, 80)} ({state})"))
 
 
-def _legend() -> Html:
+def _render_legend() -> Html:
     keys = (
-        element("li", _sign(sign, kind), f" {MARKS[sign]}")
+        element("li", _render_sign(sign, kind), f" {MARKS[sign]}")
         for sign, kind in ((REPORTS, "reports"), (READ, "seen-read"), (UNREAD, "seen-unread"))
     )
     meanings = (
@@ -157,38 +163,42 @@ def _legend() -> Html:
 
 
 def opportunities(flags: Sequence[ChasedFlag], nodes: Register, linked: Collection[int]) -> Html:
-    """Return flags whose target also reports the same absence."""
-    return element("ul", *(_opportunity(flag, nodes, linked) for flag in flags), class_="cards")
+    """Render the flags whose target reports the same thing as missing."""
+    return element(
+        "ul", *(_render_opportunity(flag, nodes, linked) for flag in flags), class_="cards"
+    )
 
 
-def _opportunity(flag: ChasedFlag, nodes: Register, linked: Collection[int]) -> Html:
+def _render_opportunity(flag: ChasedFlag, nodes: Register, linked: Collection[int]) -> Html:
     absent = EMPTY
     if flag.absent is not None:
         text = nodes.line(flag.absent.text, flag.absent.partition)
         absent = element("p", f"{wording.reported_missing(flag)}: ", text, class_="absent")
-    return element("li", _course(flag, linked), " ", _flag_text(flag, nodes), absent)
+    return element("li", _render_course(flag, linked), " ", _render_flag_text(flag, nodes), absent)
 
 
 def chased_flags(flags: Sequence[ChasedFlag], nodes: Register, linked: Collection[int]) -> Html:
-    """Return all flags, each with the matching report of its target."""
-    return element("ul", *(_chased_flag(flag, nodes, linked) for flag in flags), class_="cards")
+    """Render all flags, each with the matching findings of its target."""
+    return element(
+        "ul", *(_render_chased_flag(flag, nodes, linked) for flag in flags), class_="cards"
+    )
 
 
-def _chased_flag(flag: ChasedFlag, nodes: Register, linked: Collection[int]) -> Html:
+def _render_chased_flag(flag: ChasedFlag, nodes: Register, linked: Collection[int]) -> Html:
     kind = "open" if not flag.swept else "answered" if flag.answers else "silent"
     badge = element("span", wording.flag_outcome(flag), class_=f"badge {kind}")
     answers = element("ul", *(element("li", nodes.finding(stated)) for stated in flag.answers))
     return element(
-        "li", _course(flag, linked), " ", _flag_text(flag, nodes), " ", badge,
+        "li", _render_course(flag, linked), " ", _render_flag_text(flag, nodes), " ", badge,
         answers if flag.answers else EMPTY,
     )  # fmt: skip
 
 
-def _flag_text(flag: ChasedFlag, nodes: Register) -> Html:
+def _render_flag_text(flag: ChasedFlag, nodes: Register) -> Html:
     return nodes.line(flag.text, flag.source, flag.citations)
 
 
-def _course(flag: ChasedFlag, linked: Collection[int]) -> Html:
+def _render_course(flag: ChasedFlag, linked: Collection[int]) -> Html:
     source = partition_link(flag.source, linked)
     if flag.target is None:
         return source
@@ -196,11 +206,13 @@ def _course(flag: ChasedFlag, linked: Collection[int]) -> Html:
 
 
 def convergences(met: Sequence[Convergence], nodes: Register, linked: Collection[int]) -> Html:
-    """Return findings of different partitions that meet."""
-    return element("ul", *(_convergence(meeting, nodes, linked) for meeting in met), class_="cards")
+    """Render findings of different partitions that meet."""
+    return element(
+        "ul", *(_render_convergence(meeting, nodes, linked) for meeting in met), class_="cards"
+    )
 
 
-def _convergence(convergence: Convergence, nodes: Register, linked: Collection[int]) -> Html:
+def _render_convergence(convergence: Convergence, nodes: Register, linked: Collection[int]) -> Html:
     names = joined((partition_link(number, linked) for number in convergence.partitions), " + ")
     how = f" {wording.CONVERGENCE_WORDS[convergence.kind]}"
     findings = (element("li", nodes.finding(stated)) for stated in convergence.findings)
@@ -210,24 +222,24 @@ def _convergence(convergence: Convergence, nodes: Register, linked: Collection[i
 def doubted_sentences(
     doubted: Sequence[DoubtedSentence], nodes: Register, said: str = "In doubt"
 ) -> Html:
-    """Return the sentences in doubt, or those that were struck, each with its reason."""
+    """Render sentences in doubt, or struck sentences, each with its reason."""
     return element(
         "ul",
         *(
             element(
                 "li",
-                nodes.line(one.text, one.partition or 0),
-                element("div", f"{said}: {one_line(one.reason, 300)}.", class_="meta warn"),
+                nodes.line(sentence.text, sentence.partition or 0),
+                element("div", f"{said}: {one_line(sentence.reason, 300)}.", class_="meta warn"),
             )
-            for one in doubted
+            for sentence in doubted
         ),
     )
 
 
 def sweep_reports(sweeps: Sequence[Sweep], areas: Mapping[int, Area], nodes: Register) -> Html:
-    """Return the report on each partition, closed until a reader opens it.
+    """Render the report on each partition, folded until a reader opens it.
 
-    ``areas`` are by partition id.
+    ``areas`` maps ids of partitions to partitions.
     """
     seen: set[int] = set()
     parts = []
@@ -235,36 +247,36 @@ def sweep_reports(sweeps: Sequence[Sweep], areas: Mapping[int, Area], nodes: Reg
         first = sweep.partition not in seen
         seen.add(sweep.partition)
         area = areas.get(sweep.partition)
-        parts.append(_sweep(sweep, area, nodes, first=first))
+        parts.append(_render_sweep(sweep, area, nodes, first=first))
     return joined(parts)
 
 
-def _sweep(sweep: Sweep, area: Area | None, nodes: Register, *, first: bool) -> Html:
+def _render_sweep(sweep: Sweep, area: Area | None, nodes: Register, *, first: bool) -> Html:
     words = one_line(", ".join(area.topics if area else ()), 90)
     badge = element("span", wording.SWEEP_WORDS[sweep.status], class_=f"badge {sweep.status}")
     summary = element(
         "summary", element("span", f"P{sweep.partition}", class_="part"), " ",
         element("span", words, class_="keywords"), " ", badge,
-        element("span", _tally(sweep.report), class_="tally"),
+        element("span", _format_tally(sweep.report), class_="tally"),
     )  # fmt: skip
     # The id is inside, because a link to the content of closed details opens them.
-    report = _report(sweep.report, nodes) if sweep.report else EMPTY
+    report = _render_report(sweep.report, nodes) if sweep.report else EMPTY
     content = element(
-        "div", _about(area), _reading(sweep), report,
+        "div", _render_about(area), _render_reading(sweep), report,
         id=place_id(sweep.partition) if first else None, class_="report",
     )  # fmt: skip
     return element("details", summary, content)
 
 
-def _about(area: Area | None) -> Html:
-    """Return titles and typical sentences of a partition."""
+def _render_about(area: Area | None) -> Html:
+    """Render titles and typical sentences of a partition."""
     if area is None or not (area.titles or area.abstract):
         return EMPTY
     central = f"Central: {'; '.join(area.titles)}. " if area.titles else ""
     return element("p", one_line(central + area.abstract, ABOUT), class_="reading")
 
 
-def _tally(report: Report | None) -> str:
+def _format_tally(report: Report | None) -> str:
     if report is None:
         return " no report"
     unsupported = sum(not finding.supported for finding in report.findings)
@@ -275,7 +287,7 @@ def _tally(report: Report | None) -> str:
     return f" {', '.join(parts)}"
 
 
-def _reading(sweep: Sweep) -> Html:
+def _render_reading(sweep: Sweep) -> Html:
     passes = f"{sweep.passes_accepted} of {counted(sweep.passes, 'pass', 'passes')} accepted"
     wave = "" if sweep.wave <= 1 else "; swept because of flags"
     text = (
@@ -288,11 +300,11 @@ def _reading(sweep: Sweep) -> Html:
     return joined((element("p", text, class_="meta"), *errors))
 
 
-def _report(report: Report, nodes: Register) -> Html:
+def _render_report(report: Report, nodes: Register) -> Html:
     number = report.partition
     parts = {
-        "Findings": [_finding(finding, number, nodes) for finding in report.findings],
-        "Outbound flags": [_flag(flag, number, nodes) for flag in report.flags],
+        "Findings": [_render_finding(finding, number, nodes) for finding in report.findings],
+        "Outbound flags": [_render_flag(flag, number, nodes) for flag in report.flags],
         "Absences": [
             element("li", nodes.line(absence.text, number)) for absence in report.absences
         ],
@@ -306,7 +318,7 @@ def _report(report: Report, nodes: Register) -> Html:
     return joined((state, *lists))
 
 
-def _finding(finding: Finding, partition: int, nodes: Register) -> Html:
+def _render_finding(finding: Finding, partition: int, nodes: Register) -> Html:
     marks: list[str] = []
     if not finding.supported:
         marks += [" ", element("span", "unsupported", class_="badge warn")]
@@ -323,6 +335,6 @@ def _finding(finding: Finding, partition: int, nodes: Register) -> Html:
     return element("li", nodes.line(finding.text, partition, finding.citations), *marks)
 
 
-def _flag(flag: Flag, partition: int, nodes: Register) -> Html:
+def _render_flag(flag: Flag, partition: int, nodes: Register) -> Html:
     target = f"P{flag.target}: " if flag.target is not None else ""
     return element("li", target, nodes.line(flag.text, partition, flag.citations))

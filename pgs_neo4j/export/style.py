@@ -18,7 +18,7 @@ DARK = """\
   --good: #86d0a1; --good-bg: #1b3325; --warn: #e3b661; --warn-bg: #372b14;
   --bad: #f0938d; --bad-bg: #3b201e; --shadow: rgba(0, 0, 0, .6);
 """
-"""The colors by their names, as declarations."""
+"""The declarations of all colors, for light and dark mode."""
 
 PAGE = (
     f"""

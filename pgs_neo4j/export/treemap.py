@@ -1,4 +1,4 @@
-"""A squarified treemap: nearly square rectangles that fill a frame.
+"""Lays out a squarified treemap: nearly square rectangles that fill a frame.
 
 Bruls, Huizing, van Wijk, "Squarified Treemaps", Data Visualization 2000.
 """
@@ -29,46 +29,47 @@ NOTHING = Rect(0.0, 0.0, 0.0, 0.0)
 
 
 def squarify(sizes: Sequence[float], width: float, height: float) -> tuple[Rect, ...]:
-    """Rectangles with areas proportional to the sizes, in input order.
+    """Return rectangles with areas proportional to the sizes, in input order.
 
-    The largest is in the upper left; ties are broken by position, so the result is deterministic.
-    Together the rectangles cover the frame. Sizes that are not finite or not above 0 get no area.
+    Together they cover the frame. The largest is in the upper left, and among equal sizes the
+    earlier comes first, so the result is deterministic. Sizes that are not finite or not above 0
+    get a rectangle of area 0.
     """
     finite = {i: float(s) for i, s in enumerate(sizes) if s > 0 and math.isfinite(s)}
     rects = [NOTHING] * len(sizes)
     if not finite or width <= 0 or height <= 0:
         return tuple(rects)
     largest = max(finite.values())
-    total = sum(size / largest for size in finite.values())  # no size can overflow it
+    total = sum(size / largest for size in finite.values())  # dividing first avoids overflow
     order = sorted(finite, key=lambda i: (-finite[i], i))
     areas = [finite[i] / largest / total * width * height for i in order]
     free = Rect(0.0, 0.0, width, height)
     begin = 0
     while begin < len(areas):
-        end = _row(areas, begin, min(free.width, free.height))
-        row, free = _place(areas[begin:end], free, last=end == len(areas))
+        end = _find_row_end(areas, begin, min(free.width, free.height))
+        row, free = _place_row(areas[begin:end], free, last=end == len(areas))
         for i, rect in zip(order[begin:end], row, strict=True):
             rects[i] = rect
         begin = end
     return tuple(rects)
 
 
-def _row(areas: Sequence[float], begin: int, side: float) -> int:
+def _find_row_end(areas: Sequence[float], begin: int, side: float) -> int:
     """Return the end of the row that starts at ``begin``.
 
-    A row ends before its worst aspect ratio would grow.
+    The row ends before the rectangle that would make its worst aspect ratio larger.
     """
     total, worst, end = 0.0, math.inf, begin
     while end < len(areas):
         grown = total + areas[end]
-        ratio = _worst(areas[begin], areas[end], grown, side)
+        ratio = _worst_ratio(areas[begin], areas[end], grown, side)
         if ratio > worst:
             break
         total, worst, end = grown, ratio, end + 1
     return max(end, begin + 1)
 
 
-def _worst(largest: float, smallest: float, total: float, side: float) -> float:
+def _worst_ratio(largest: float, smallest: float, total: float, side: float) -> float:
     """Return the worst aspect ratio of a row with this total area."""
     thickness = total / side if side > 0 else 0.0
     if thickness <= 0 or smallest <= 0:
@@ -76,15 +77,16 @@ def _worst(largest: float, smallest: float, total: float, side: float) -> float:
     return max(largest / thickness / thickness, thickness / smallest * thickness)
 
 
-def _place(areas: Sequence[float], free: Rect, *, last: bool) -> tuple[list[Rect], Rect]:
-    """Return a row laid along the shorter side of the free area.
+def _place_row(areas: Sequence[float], free: Rect, *, last: bool) -> tuple[list[Rect], Rect]:
+    """Place a row along the shorter side of the free area.
 
-    Also returns the area left.
+    Returns the rectangles of the row, and the free area that is left.
     """
     upright = free.width >= free.height
     side, depth = (free.height, free.width) if upright else (free.width, free.height)
     total = sum(areas)
-    # The last row, and the last cell of a row, take the rest, so rounding leaves no gap.
+    # The last row, and the last cell of a row, take all that is left, so that rounding leaves no
+    # gap.
     thickness = depth if last else min(total / side if side > 0 else 0.0, depth)
     rects: list[Rect] = []
     offset = 0.0

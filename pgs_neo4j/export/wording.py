@@ -1,4 +1,4 @@
-"""Count and word the results of an answer's checks, once for all output formats."""
+"""Counts and words the results of an answer's checks, once for all output formats."""
 
 from __future__ import annotations
 
@@ -62,13 +62,13 @@ CONVERGENCE_WORDS: dict[Kinship, str] = {
     "words": "say nearly the same",
 }
 
-MAX_SIGHTINGS = 2  # named in one sentence
+MAX_SIGHTINGS = 2  # sightings that one sentence names
 MAX_REPORTERS = 3
 TERM_LENGTH = 60
 
 
 def findings(answer: Answer) -> Iterator[Finding]:
-    """Yield the findings of all reports, in the order of the sweeps, or those of a search."""
+    """Yield the findings of a search, then those of all reports, in the order of the sweeps."""
     yield from answer.shown.findings if answer.shown else ()
     for sweep in answer.sweeps:
         if sweep.report is not None:
@@ -97,50 +97,50 @@ def invalid_citation_count(answer: Answer) -> int:
 
 
 def alias_partition(absence: CheckedAbsence) -> int:
-    """Return the partition whose aliases an absence's text uses.
+    """Return the partition that the aliases in an absence's text belong to.
 
-    0 if no partition reports the absence in these words.
+    Returns 0 if no partition reports the absence in these words.
     """
     same = (stated.partition for stated in absence.reported if stated.text == absence.text)
     return next(same, 0)
 
 
 def used_extractive_reader(answer: Answer) -> bool:
-    """Whether the extractive reader, which is no language model, took part."""
+    """Return whether the extractive reader, which is no language model, took part."""
     return EXTRACTIVE in answer.model.split(" / ")
 
 
 def quotes_only(answer: Answer, *, synthesis: bool) -> bool:
-    """Whether the extractive reader wrote the sweeps, or the synthesis.
+    """Return whether the extractive reader wrote the synthesis, or the sweeps.
 
-    Its sentences are the graph's own, so none of their marks is Markdown.
+    It only quotes sentences of the graph, so marks in its text are not Markdown.
     """
     models = answer.model.split(" / ")
     return models[-1 if synthesis else 0] == EXTRACTIVE
 
 
 def invalid_words(partition: int) -> str:
-    """Say why a citation is invalid; ``partition`` is that of the citation, 0 without one."""
+    """Return why a citation is invalid; ``partition`` is the citation's, or 0 if it has none."""
     return INVALID_CITATION if partition else NOT_SHOWN
 
 
 def about_node(labels: Sequence[str], key: str, title: str) -> str:
-    """Return what tells a node from others of its title: ``Person, p-17``; may be empty.
+    """Return labels and key, which distinguish nodes of the same title: ``Person, p-17``.
 
-    The labels come first. A key that is the title itself adds nothing.
+    The key is left out if it equals the title, so the result may be empty.
     """
     shown = [*labels, *([key] if key != title else [])]
     return ", ".join(filter(None, map(one_line, shown)))
 
 
 def status_counts(absences: Sequence[CheckedAbsence]) -> str:
-    """Count absences by status: ``3 confirmed, 1 contradicted``."""
+    """Return the number of absences by status: ``3 confirmed, 1 contradicted``."""
     count = Counter(absence.status for absence in absences)
     return ", ".join(f"{count[status]:,} {status}" for status in AbsenceStatus if count[status])
 
 
 def absence_line(absence: CheckedAbsence) -> str:
-    """Return a checked absence in one sentence, or two with several terms.
+    """Return a checked absence in one sentence, or in two if it has several terms.
 
     ``“library”: reported missing by 6 partitions, but found in P1:n28 and P5:n34 (both read).``
     """
@@ -148,24 +148,24 @@ def absence_line(absence: CheckedAbsence) -> str:
     few = len(partitions) <= MAX_REPORTERS
     reporters = partition_names(partitions) if few else counted(len(partitions), "partition")
     reporters = reporters or "the answer"  # from a search, which reads no partition
-    reported = f"by {reporters}, {_outcome(absence)}."
+    reported = f"by {reporters}, {_word_outcome(absence)}."
     if len(absence.terms) == 1:
-        return f"{_quoted(absence.terms[0])}: reported missing {reported}"
+        return f"{_quote_term(absence.terms[0])}: reported missing {reported}"
     text = bullet_line(absence.text, alias_partition(absence)).rstrip(" .")
     return f"{text}. Reported {reported}"
 
 
 def absence_verdict(absence: CheckedAbsence) -> str:
-    """Return what a check found, as the end of a bullet that states the absence.
+    """Return the result of a check, to append to a bullet that states the absence.
 
-    It holds no text from the graph: ``checked: contradicted by 15 nodes that were read, such as
+    It contains no text from the graph: ``checked: contradicted, its words are in 15 nodes, such as
     [P1:n28, P5:n34]``.
     """
-    names = ", ".join(map(_sighted, absence.sightings[:MAX_SIGHTINGS]))
+    names = ", ".join(map(_name_sighting, absence.sightings[:MAX_SIGHTINGS]))
     count = counted(max(absence.count, len(absence.sightings)), "node")
     match absence.status:
         case AbsenceStatus.CONFIRMED:
-            return f"checked: confirmed, in none of {_searched(absence)}"
+            return f"checked: confirmed, in none of {_word_amount(absence)}"
         case AbsenceStatus.ELSEWHERE:
             return f"checked: its words are elsewhere, in {count} not read, such as [{names}]"
         case AbsenceStatus.CONTRADICTED:
@@ -179,14 +179,14 @@ def search_line(absence: CheckedAbsence) -> str:
 
     ``160 nodes searched by full text for “toys”; 2 nodes contain it.``
     """
-    terms = ", ".join(map(_quoted, absence.terms))
-    wanted = f" for {terms}" if terms else ""
+    terms = ", ".join(map(_quote_term, absence.terms))
+    purpose = f" for {terms}" if terms else ""
     if not absence.searched:
-        return f"Not searched{wanted}."
+        return f"Not searched{purpose}."
     by = f" by {one_line(absence.method, 80)}" if absence.method else ""
     contain = "contains" if absence.count == 1 else "contain"
     hits = f"{counted(absence.count, 'node')} {contain} it"
-    return f"{_searched(absence)} searched{by}{wanted}; {hits}."
+    return f"{_word_amount(absence)} searched{by}{purpose}; {hits}."
 
 
 def more_sightings(absence: CheckedAbsence) -> str:
@@ -196,54 +196,51 @@ def more_sightings(absence: CheckedAbsence) -> str:
 
 
 def sighting_state(sighting: Sighting) -> str:
-    """Whether a sighted node was read."""
+    """Return whether a sighted node was read, in words."""
     return "read" if sighting.read else "not read"
 
 
-def _searched(absence: CheckedAbsence) -> str:
-    """Return how much was searched: ``160 nodes``, or ``90 texts of 160 nodes``."""
+def _word_amount(absence: CheckedAbsence) -> str:
+    """Return the amount that was searched: ``160 nodes``, or ``90 texts of 160 nodes``."""
     nodes = counted(absence.searched, "node")
     if absence.texts is None or absence.texts >= absence.searched:
         return nodes
     return f"{counted(absence.texts, 'text')} of {nodes}"
 
 
-def _outcome(absence: CheckedAbsence) -> str:
+def _word_outcome(absence: CheckedAbsence) -> str:
     match absence.status:
         case AbsenceStatus.CONFIRMED:
-            return f"and not found in any of {_searched(absence)}"
+            return f"and not found in any of {_word_amount(absence)}"
         case AbsenceStatus.ELSEWHERE:
             count = max(absence.count, len(absence.sightings))
             more = ", …" if count > MAX_SIGHTINGS else ""
             were = "was" if count == 1 else "were"
-            names = ", ".join(map(_sighted, absence.sightings[:MAX_SIGHTINGS]))
+            names = ", ".join(map(_name_sighting, absence.sightings[:MAX_SIGHTINGS]))
             return f"but found in {counted(count, 'node')} that {were} not read ({names}{more})"
         case AbsenceStatus.CONTRADICTED:
-            return f"but found in {_read_sightings(absence)}"
+            return f"but found in {_name_read_sightings(absence)}"
         case _:
             return "but not searched for in every node"
 
 
-def _read_sightings(absence: CheckedAbsence) -> str:
-    names = [_sighted(sighting) for sighting in absence.sightings if sighting.read]
+def _name_read_sightings(absence: CheckedAbsence) -> str:
+    names = [_name_sighting(sighting) for sighting in absence.sightings if sighting.read]
     if len(names) > MAX_SIGHTINGS:
         return f"{', '.join(names[:MAX_SIGHTINGS])}, and others (all read)"
     return f"{' and '.join(names)} ({'both ' if len(names) > 1 else ''}read)"
 
 
-def _sighted(sighting: Sighting) -> str:
+def _name_sighting(sighting: Sighting) -> str:
     return name_of(sighting.partition, one_line(sighting.alias, 30))
 
 
-def _quoted(term: str) -> str:
+def _quote_term(term: str) -> str:
     return f"“{one_line(term, TERM_LENGTH)}”"
 
 
 def bullet_line(text: str, partition: int) -> str:
-    """Return a report's bullet on one line.
-
-    Each alias is preceded by its partition.
-    """
+    """Return a report's bullet on one line, with the partition before each alias."""
     return "".join(
         piece
         if isinstance(piece, str)
@@ -258,7 +255,7 @@ def flag_course(flag: ChasedFlag) -> str:
 
 
 def flag_outcome(flag: ChasedFlag) -> str:
-    """Return what the report of a flag's target says about it."""
+    """Return in words how the report of a flag's target responds to the flag."""
     if flag.target is None:
         return "names no partition"
     name = f"P{flag.target}"
@@ -272,21 +269,21 @@ def flag_outcome(flag: ChasedFlag) -> str:
 
 
 def reported_missing(flag: ChasedFlag) -> str:
-    """Return what makes a flag an opportunity: ``P2 reports it missing``."""
+    """Return the reason why a flag is an opportunity: ``P2 reports it missing``."""
     return f"P{flag.target} reports it missing"
 
 
 def convergence_heading(convergence: Convergence, limit: int | None = None) -> str:
-    """Say which partitions meet and how: ``P1 and P2 cite connected nodes``.
+    """Describe which partitions meet and how: ``P1 and P2 cite connected nodes``.
 
-    At most ``limit`` partitions are named.
+    Names at most ``limit`` partitions.
     """
     names = partition_names(convergence.partitions, limit)
     return f"{names} {CONVERGENCE_WORDS[convergence.kind]}"
 
 
 def doubt_line(doubted: DoubtedSentence) -> str:
-    """Return a sentence in doubt or struck in one line: who says it, what it says, and why."""
+    """Return a doubted or struck sentence in one line: its partition, its text, and the reason."""
     if doubted.partition is None:
         return f"{one_line(doubted.text)}: {one_line(doubted.reason)}"
     text = bullet_line(doubted.text, doubted.partition)

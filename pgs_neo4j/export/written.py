@@ -1,9 +1,9 @@
 """Writes text as Markdown that every renderer reads alike.
 
 Renderers disagree on backslashes, on underscores inside of words, and on links without marks. So
-every mark in a text becomes an entity, which none of them takes for a mark. Words that would need
-many of them, or that a renderer would link, are written as code: names with underscores, web and
-mail addresses. A block is one line, so no line of a text can begin anything.
+every mark in a text becomes an entity, which no renderer takes for a mark. Names with underscores
+would need many entities, and renderers would link web and mail addresses, so these words become
+code. Each paragraph of a text is one line, so no line inside it can begin a list or a heading.
 """
 
 from __future__ import annotations
@@ -29,51 +29,53 @@ from pgs_neo4j.text.prose import (
 )
 from pgs_neo4j.text.shown import one_line, plain
 
-# Letters of a word that can stand in code: no blanks, and nothing that ends code or a cell.
+# The characters of a word that can become code: no blanks, and nothing that ends code or a cell.
 _WORD = re.compile(r"(?:[^\s`<>|\\\[\]*&]|&(?!#|\w+;))+")
-# What a renderer might link without marks, and names that would be full of entities.
+# Words that become code: names with underscores, and addresses that a renderer might link.
 _TOP = r"biz|com|edu|gov|net|org|pro|web|xxx|aero|asia|coop|info|museum|name|shop|xn--|рф|[a-z]{2}"
 _LINKED = re.compile(
     rf"\w_|_\w|//|@|www\.|(?:mailto|xmpp|data|file|javascript|vbscript):|\w\.(?:{_TOP})(?![^\W_])",
     re.IGNORECASE,
 )
-_BEFORE, _AFTER = "([{\"'“\u2018«", ".,;:!?)]}\"'”\u2019»"  # around a word, not part of it
+_BEFORE, _AFTER = "([{\"'“\u2018«", ".,;:!?)]}\"'”\u2019»"  # punctuation around a word
 _MARK = re.compile(r"[\\`*_\[\]<|]|&(?=[#\w])|(?<!\s)~|~(?!\d)|\$(?!\d)|#$|!(?=$)")
 _BEGINNING = re.compile(r"[#>+=:~^|-]|\d{1,9}(?=[.)](?:\s|$))")
-_NEXT = re.compile(r"[(\[:^]")  # after a bracket, each of these could make a link of it
+_NEXT = re.compile(r"[(\[:^]")  # after a bracket, each of these could turn it into a link
 _NO_CODE = re.compile(r"[`|]")
 
 Draw = Callable[[tuple[Cited, ...]], str]
 
 
 def inert(text: str, limit: int | None = None) -> str:
-    """Return text on one line, without any mark of Markdown."""
-    return _begun(_escaped(one_line(text, limit)))
+    """Return text on one line, with all Markdown marks escaped."""
+    return _escape_beginning(_escape(one_line(text, limit)))
 
 
 def inert_line(text: str, draw: Draw, partition: int = 0, *, quoted: bool = False) -> str:
-    """Return a line of prose with its bold words, code, and citations.
+    """Write a line of prose with its bold words, code, and citations.
 
     ``draw`` writes a group of aliases. Aliases without a partition belong to ``partition``.
     """
     parts = read_inline(one_line(text), partition, quoted=quoted)
-    written = "".join(_parts(parts, draw))
-    return _begun(written)
+    written = "".join(_write_parts(parts, draw))
+    return _escape_beginning(written)
 
 
 def inert_blocks(text: str, draw: Draw, *, quoted: bool = False) -> str:
-    """Return a model's prose as Markdown of pgs: the same blocks, and nothing else.
+    """Write a model's prose as safe Markdown with the same blocks.
 
-    Its headings stand below those of pgs, which have the levels 1 and 2.
+    The headings of the prose become lower than those of pgs, which have the levels 1 and 2.
     """
 
     def write(line: str) -> str:
         return inert_line(line, draw, quoted=quoted)
 
-    return "\n\n".join(filter(None, (_block(part, write) for part in read_blocks(plain(text)))))
+    return "\n\n".join(
+        filter(None, (_write_block(part, write) for part in read_blocks(plain(text))))
+    )
 
 
-def _escaped(line: str) -> str:
+def _escape(line: str) -> str:
     """Escape all marks in a line; addresses and names with underscores become code."""
     parts: list[str] = []
     begin = 0
@@ -83,32 +85,32 @@ def _escaped(line: str) -> str:
         start = word.end() - len(word[0].lstrip(_BEFORE))
         end = start + len(line[start : word.end()].rstrip(_AFTER))
         if end > start and _LINKED.search(line[start:end]):
-            parts += (_entities(line[begin:start]), f"`{line[start:end]}`")
+            parts += (_escape_marks(line[begin:start]), f"`{line[start:end]}`")
             begin = end
-    return "".join((*parts, _entities(line[begin:])))
+    return "".join((*parts, _escape_marks(line[begin:])))
 
 
-def _entities(text: str) -> str:
-    return _MARK.sub(_entity, text)
+def _escape_marks(text: str) -> str:
+    return _MARK.sub(_make_entity, text)
 
 
-def _entity(mark: re.Match[str]) -> str:
+def _make_entity(mark: re.Match[str]) -> str:
     return {"<": "&lt;", "&": "&amp;"}.get(mark[0], f"&#{ord(mark[0])};")
 
 
-def _begun(line: str) -> str:
-    """Return a line that begins no heading, list, quotation, table, or rule."""
-    begun = _BEGINNING.match(line)
-    if not begun:
+def _escape_beginning(line: str) -> str:
+    """Escape the beginning of a line that would start a heading, list, quotation, or rule."""
+    mark = _BEGINNING.match(line)
+    if not mark:
         return line
-    place = begun.end() if begun[0].isdigit() else 0
+    place = mark.end() if mark[0].isdigit() else 0
     if line.startswith("**"):
         return line
     return f"{line[:place]}&#{ord(line[place])};{line[place + 1 :]}"
 
 
-def _parts(parts: Sequence[Inline], draw: Draw) -> Iterator[str]:
-    """Yield the parts of a line, with the stars around those that are bold."""
+def _write_parts(parts: Sequence[Inline], draw: Draw) -> Iterator[str]:
+    """Yield the parts of a line, with stars around bold parts."""
     bold = False
     cited = False
     for part in parts:
@@ -120,63 +122,66 @@ def _parts(parts: Sequence[Inline], draw: Draw) -> Iterator[str]:
         elif isinstance(part, Code) and not _NO_CODE.search(part.text):
             yield f"`{part.text.strip()}`"
         else:
-            text = _escaped(part.text)
-            # What follows a bracket could make a link of it.
+            text = _escape(part.text)
+            # The character after a citation's bracket could turn it into a link.
             yield f"&#{ord(text[0])};{text[1:]}" if cited and _NEXT.match(text) else text
         cited = isinstance(part, Cites)
     if bold:
         yield "**"
 
 
-def _block(block: Block, write: Callable[[str], str]) -> str:
+def _write_block(block: Block, write: Callable[[str], str]) -> str:
     match block:
         case Heading(level, text):
             return f"{'#' * lowered(level)} {write(text)}"
         case Paragraph(text, quotation):
             return f"> {write(text)}" if quotation else write(text)
         case Listing(entries):
-            return "\n".join(_entry(entry, write) for entry in entries)
+            return "\n".join(_write_entry(entry, write) for entry in entries)
         case Preformatted(text):
-            return _fenced(text)
+            return _write_preformatted(text)
         case Table():
-            return _table(block, write)
+            return _write_table(block, write)
         case _:
             return "---"
 
 
-def _entry(entry: ListItem, write: Callable[[str], str]) -> str:
+def _write_entry(entry: ListItem, write: Callable[[str], str]) -> str:
     indent = "    " * entry.depth
     mark = "-" if entry.number is None else f"{entry.number}."
     first, *more = (write(text) for text in entry.paragraphs)
     return "".join((f"{indent}{mark} {first}", *(f"\n\n{indent}    {text}" for text in more)))
 
 
-def _fenced(text: str) -> str:
-    """Return preformatted text as lines of code.
+def _write_preformatted(text: str) -> str:
+    """Write each line of a preformatted text as inline code.
 
-    Some renderers know no fences and would read the text as HTML, and others take indented code
-    after a list for a part of it.
+    Some renderers know no fences and would read the text as HTML. Others would take indented code
+    after a list for a part of the list.
     """
-    return "  \n".join(map(_code_line, filter(str.strip, text.splitlines())))
+    return "  \n".join(map(_write_code_line, filter(str.strip, text.splitlines())))
 
 
-def _code_line(line: str) -> str:
+def _write_code_line(line: str) -> str:
     line = line.expandtabs(4).rstrip()
     indent = "\xa0" * (len(line) - len(line.lstrip()))
     code = line.strip()
     if _NO_CODE.search(code):
-        return f"{indent}{_begun(_escaped(code))}"
+        return f"{indent}{_escape_beginning(_escape(code))}"
     return f"`{indent}{code}`"
 
 
-def _table(table: Table, write: Callable[[str], str]) -> str:
+def _write_table(table: Table, write: Callable[[str], str]) -> str:
     marks = tuple("---:" if right else "---" for right in table.right)
     head, *body = ([write(cell) for cell in row] for row in table.rows)
-    rows = (map(_unquoted, head), marks, *body)
+    rows = (map(_escape_quotes, head), marks, *body)
     return "\n".join(f"| {' | '.join(row)} |" for row in rows)
 
 
-def _unquoted(cell: str) -> str:
-    """Write quotation marks outside of code as entities; some renderers make an id of a head."""
+def _escape_quotes(cell: str) -> str:
+    """Write quotation marks outside of code as entities.
+
+    Some renderers turn a head of a table into an id, and a quotation mark would end it.
+    """
     parts = cell.split("`")
     return "`".join(part if n % 2 else part.replace('"', "&quot;") for n, part in enumerate(parts))

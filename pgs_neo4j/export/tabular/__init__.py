@@ -1,1 +1,1 @@
-"""The parts of an answer as tables, for spreadsheets and for programs that read columns. Pure."""
+"""Turns the parts of an answer into tables, for spreadsheets and for programs."""

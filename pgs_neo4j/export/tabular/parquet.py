@@ -1,4 +1,4 @@
-"""Writes a table as a Parquet file with pyarrow, which the client of GDS brings along."""
+"""Writes a table as a Parquet file with pyarrow, which the GDS client depends on."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from pgs_neo4j.export.tabular.tables import Table, cell_values
 
 
 def to_parquet(table: Table) -> bytes:
-    """Return a table as the bytes of a Parquet file. Lists are lists, and texts are unchanged.
+    """Return a table as the bytes of a Parquet file. Lists stay lists, and texts stay unchanged.
 
-    Lone surrogates, which no file in UTF-8 can hold, become question marks. Raises UsageError
+    Only lone surrogates become question marks, since UTF-8 cannot encode them. Raises UsageError
     without pyarrow.
     """
     try:
@@ -26,10 +26,13 @@ def to_parquet(table: Table) -> bytes:
         ) from None
     columns = columns_of(table.of)
     schema = pa.schema(
-        [pa.field(column.name, _type(pa, column), nullable=column.optional) for column in columns]
+        [
+            pa.field(column.name, _choose_type(pa, column), nullable=column.optional)
+            for column in columns
+        ]
     )
     rows = [
-        {column.name: _storable(value) for column, value in zip(columns, values, strict=True)}
+        {column.name: _make_storable(value) for column, value in zip(columns, values, strict=True)}
         for values in map(cell_values, table.rows)
     ]
     file = pa.BufferOutputStream()
@@ -37,7 +40,7 @@ def to_parquet(table: Table) -> bytes:
     return bytes(file.getvalue().to_pybytes())
 
 
-def _type(pa: Any, column: Column) -> Any:
+def _choose_type(pa: Any, column: Column) -> Any:
     types = {
         "text": pa.string(),
         "integer": pa.int64(),
@@ -48,7 +51,7 @@ def _type(pa: Any, column: Column) -> Any:
     return pa.list_(pa.field("element", kind, nullable=False)) if column.many else kind
 
 
-def _storable(value: object) -> object:
+def _make_storable(value: object) -> object:
     if isinstance(value, str):
         return value.encode("utf-8", "replace").decode("utf-8")
-    return [_storable(item) for item in value] if isinstance(value, tuple) else value
+    return [_make_storable(item) for item in value] if isinstance(value, tuple) else value

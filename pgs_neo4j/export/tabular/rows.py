@@ -1,6 +1,6 @@
-"""The rows of each table: one dataclass a table, whose fields are its columns in their order.
+"""Defines the rows of each table. The fields of its dataclass are its columns, in their order.
 
-Every column has a fixed type, so that a table without rows has the same columns as any other.
+Every column has a fixed type, so that even an empty table has typed columns.
 """
 
 from __future__ import annotations
@@ -158,7 +158,7 @@ ROWS: Mapping[str, type[Row]] = MappingProxyType(
         RUNS: RunRow,
     }
 )
-"""Every table by its name. All but ``runs`` are of one answer."""
+"""The row type of each table, by name. All tables except ``runs`` describe one answer."""
 
 Kind = Literal["text", "integer", "number", "boolean"]
 KINDS: dict[type, Kind] = {str: "text", int: "integer", float: "number", bool: "boolean"}
@@ -166,7 +166,7 @@ KINDS: dict[type, Kind] = {str: "text", int: "integer", float: "number", bool: "
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Column:
-    """A column. ``many``: its cells are lists. ``optional``: they may be empty."""
+    """A column. With ``many`` its cells are lists. With ``optional`` they may be empty."""
 
     name: str
     kind: Kind
@@ -177,13 +177,13 @@ class Column:
 def columns_of(row: type[Row]) -> tuple[Column, ...]:
     """Return the columns of a table in their order."""
     hints = get_type_hints(row)
-    return tuple(_column(field.name, hints[field.name]) for field in fields(row))
+    return tuple(_make_column(field.name, hints[field.name]) for field in fields(row))
 
 
-def _column(name: str, hint: Any) -> Column:
+def _make_column(name: str, hint: Any) -> Column:
     optional = get_origin(hint) is UnionType
     if optional:
-        (hint,) = (each for each in get_args(hint) if each is not NoneType)
+        (hint,) = (part for part in get_args(hint) if part is not NoneType)
     many = get_origin(hint) is tuple
     kind = KINDS[get_args(hint)[0] if many else hint]
     return Column(name=name, kind=kind, many=many, optional=optional)

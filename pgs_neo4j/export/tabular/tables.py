@@ -1,4 +1,4 @@
-"""Fills the tables of an answer, and the one of recorded runs."""
+"""Fills the tables of an answer and the table of recorded runs."""
 
 from __future__ import annotations
 
@@ -38,11 +38,11 @@ def answer_table(document: Document, name: str) -> Table:
     Raises UsageError for another name.
     """
     filled = {
-        "findings": _findings,
-        "absences": _absences,
-        "connections": _connections,
-        "coverage": _coverage,
-        "sources": _sources,
+        "findings": _fill_findings,
+        "absences": _fill_absences,
+        "connections": _fill_connections,
+        "coverage": _fill_coverage,
+        "sources": _fill_sources,
     }
     if name not in filled:
         known = ", ".join(filled)
@@ -51,7 +51,7 @@ def answer_table(document: Document, name: str) -> Table:
 
 
 def runs_table(runs: Iterable[object]) -> Table:
-    """Return the table of recorded runs, as ``pgs.runs()`` lists them."""
+    """Return the table of recorded runs. ``runs`` are entries of ``pgs.runs()``."""
     names = [field.name for field in fields(RunRow) if field.name != "run"]
     rows = []
     for run in runs:
@@ -62,23 +62,27 @@ def runs_table(runs: Iterable[object]) -> Table:
 
 def cell_values(row: Row) -> tuple[object, ...]:
     """Return the values of a row in the order of its columns; NaN and infinity become None."""
-    return tuple(_finite(getattr(row, field.name)) for field in fields(row))
+    return tuple(_drop_infinity(getattr(row, field.name)) for field in fields(row))
 
 
-def _finite(value: object) -> object:
+def _drop_infinity(value: object) -> object:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def _findings(document: Document) -> Iterator[Row]:
+def _fill_findings(document: Document) -> Iterator[Row]:
     answer = document.answer
     for place, finding in enumerate(answer.shown.findings if answer.shown else (), 1):
-        yield _finding(answer.run, answer.run, None, place, finding)
+        yield _make_finding_row(answer.run, answer.run, None, place, finding)
     for sweep in answer.sweeps:
         for place, finding in enumerate(sweep.report.findings if sweep.report else (), 1):
-            yield _finding(answer.run, sweep.run or answer.run, sweep.partition, place, finding)
+            yield _make_finding_row(
+                answer.run, sweep.run or answer.run, sweep.partition, place, finding
+            )
 
 
-def _finding(run: str, made_by: str, partition: int | None, place: int, found: Finding) -> Row:
+def _make_finding_row(
+    run: str, made_by: str, partition: int | None, place: int, found: Finding
+) -> Row:
     valid = [citation for citation in found.citations if citation.valid]
     return FindingRow(
         run=run,
@@ -87,19 +91,19 @@ def _finding(run: str, made_by: str, partition: int | None, place: int, found: F
         place=place,
         text=found.text,
         supported=found.supported,
-        citations=_names(valid),
+        citations=_name_citations(valid),
         nodes=tuple(citation.node or "" for citation in valid),
-        invalid_citations=_names([one for one in found.citations if not one.valid]),
+        invalid_citations=_name_citations([cited for cited in found.citations if not cited.valid]),
         misquotes=tuple(quote.text for quote in found.quotes if not quote.found),
         doubts=found.doubts,
     )
 
 
-def _names(citations: Sequence[Citation]) -> tuple[str, ...]:
+def _name_citations(citations: Sequence[Citation]) -> tuple[str, ...]:
     return tuple(name_of(citation.partition, citation.alias) for citation in citations)
 
 
-def _absences(document: Document) -> Iterator[Row]:
+def _fill_absences(document: Document) -> Iterator[Row]:
     for place, absence in enumerate(document.answer.crosscheck.absences, 1):
         seen = absence.sightings
         yield AbsenceRow(
@@ -113,15 +117,15 @@ def _absences(document: Document) -> Iterator[Row]:
             searched=absence.searched,
             texts=absence.texts,
             count=absence.count,
-            sightings=tuple(name_of(one.partition, one.alias) for one in seen),
-            nodes=tuple(one.node for one in seen),
+            sightings=tuple(name_of(sighting.partition, sighting.alias) for sighting in seen),
+            nodes=tuple(sighting.node for sighting in seen),
         )
 
 
-def _connections(document: Document) -> Iterator[Row]:
+def _fill_connections(document: Document) -> Iterator[Row]:
     answer = document.answer
-    yield from _stated(answer, "connection", answer.synthesis.connections)
-    yield from _stated(answer, "convergence", answer.synthesis.convergences)
+    yield from _fill_bullets(answer, "connection", answer.synthesis.connections)
+    yield from _fill_bullets(answer, "convergence", answer.synthesis.convergences)
     for place, flag in enumerate(answer.crosscheck.flags, 1):
         yield ConnectionRow(
             run=answer.run,
@@ -129,7 +133,7 @@ def _connections(document: Document) -> Iterator[Row]:
             place=place,
             text=flag.text,
             partitions=(flag.source,) if flag.target is None else (flag.source, flag.target),
-            citations=_names(flag.citations),
+            citations=_name_citations(flag.citations),
             findings=tuple(stated.text for stated in flag.answers),
             absent=flag.absent.text if flag.absent else None,
         )
@@ -140,13 +144,13 @@ def _connections(document: Document) -> Iterator[Row]:
             place=place,
             text=None,
             partitions=met.partitions,
-            citations=_names(met.citations),
+            citations=_name_citations(met.citations),
             findings=tuple(stated.text for stated in met.findings),
             absent=None,
         )
 
 
-def _stated(answer: Answer, kind: str, bullets: Sequence[str]) -> Iterator[Row]:
+def _fill_bullets(answer: Answer, kind: str, bullets: Sequence[str]) -> Iterator[Row]:
     for place, text in enumerate(bullets, 1):
         cited = [
             each.place for piece in pieces(text) if not isinstance(piece, str) for each in piece
@@ -163,7 +167,7 @@ def _stated(answer: Answer, kind: str, bullets: Sequence[str]) -> Iterator[Row]:
         )
 
 
-def _coverage(document: Document) -> Iterator[Row]:
+def _fill_coverage(document: Document) -> Iterator[Row]:
     for area in document.areas:
         yield CoverageRow(
             run=document.answer.run,
@@ -180,7 +184,7 @@ def _coverage(document: Document) -> Iterator[Row]:
         )
 
 
-def _sources(document: Document) -> Iterator[Row]:
+def _fill_sources(document: Document) -> Iterator[Row]:
     for source in document.sources:
         yield SourceRow(
             run=document.answer.run,
