@@ -1,1 +1,1 @@
-"""Partitions a graph: scan, find communities, apply limits, store."""
+"""Partitions a graph: scans it, finds communities, applies limits, and stores the partitions."""

@@ -1,6 +1,6 @@
-"""Builds a new generation: communities in GDS, limits in Python, then storage.
+"""Builds a new generation: finds communities in GDS, applies limits in Python, and stores them.
 
-A seeded build begins from the earlier partitions, whose nodes are marked while GDS reads them.
+A seeded build starts from the earlier partitions. Their nodes get a label while GDS reads them.
 """
 
 from __future__ import annotations
@@ -52,24 +52,24 @@ from pgs_neo4j.pgs.partitioning.rows import uid
 from pgs_neo4j.pgs.partitioning.view import TORN, View, usable_weights
 from pgs_neo4j.pgs.partitioning.writing import Described, SharedPartitions, begin_generation
 
-ADJACENT = 15  # neighbors of a partition that a sweep sees; the published five miss half
+ADJACENT = 15  # neighbors of a partition that a sweep sees; the published number, 5, misses half
 
 
 async def build_generation(
     order: BuildOrder, tools: BuildTools, view: View, previous: Predecessor | None, *, seeded: bool
 ) -> bool:
-    """Write a generation and make it current; False if nodes vanished.
+    """Write a generation and make it current; return False if nodes vanished.
 
-    ``seeded`` begins from the partitions of ``previous`` instead of from scratch.
+    With ``seeded``, starts from the partitions of ``previous`` and not from scratch.
     """
     weight, uniform = usable_weights(view.weight)
     root = previous if seeded else None
     bundled = await asyncio.to_thread(bundle, order, view, weight)
     if bundled is not None:
         weight = bundled.weight
-    # GDS works on one core for most of the time; the other one is free for this process.
+    # GDS uses one core most of the time, so this process can use another one at the same time.
     communities, edges = await together(
-        _detect(order, tools, view, uniform, root, bundled),
+        _project_and_detect(order, tools, view, uniform, root, bundled),
         asyncio.to_thread(undirected, len(view.ids), view.source, view.target, weight),
     )
     raw = place_communities(view.ids, communities, bundled)
@@ -111,9 +111,9 @@ async def _store(
     previous: Predecessor | None,
     root: Predecessor | None,
 ) -> tuple[Described, Quality] | None:
-    """Write and describe the partitions; None if nodes vanished.
+    """Write and describe the partitions; return None if nodes vanished.
 
-    ``edges`` are the relationships, and ``binding`` also holds the likeness of documents. ``raw``
+    ``edges`` are the relationships. ``binding`` also has edges between similar documents. ``raw``
     ``(n,)`` are the communities before the limits.
     """
     labels = division.limited.labels
@@ -132,7 +132,7 @@ async def _store(
     return described, figures
 
 
-async def _detect(
+async def _project_and_detect(
     order: BuildOrder,
     tools: BuildTools,
     view: View,
@@ -140,10 +140,10 @@ async def _detect(
     root: Predecessor | None,
     bundled: Bundled | None,
 ) -> Communities:
-    """Detect communities; begin from those of ``root`` if possible.
+    """Detect communities, and start from the partitions of ``root`` if GDS can read the graph.
 
-    It is possible if GDS can read them. Documents are detected as the nodes of a graph that is not
-    stored, each by the id of its first node.
+    With ``bundled``, the nodes of the projection are the bundles, and the id of a bundle is the id
+    of its first node.
     """
     config, gds, direct = order.config, tools.gds, view.clean or uniform
     with tools.timer.step("estimate"):
@@ -155,7 +155,7 @@ async def _detect(
                 projection = await stack.enter_async_context(
                     project_edges(gds, first, bundled.edges)
                 )
-                return await _communities_of(order, tools, projection)
+                return await _detect_communities(order, tools, projection)
             marks = None
             if root is not None and direct:
                 marks = await stack.enter_async_context(
@@ -166,10 +166,10 @@ async def _detect(
                     gds, order.mapping, view.ids, uniform=uniform, direct=direct, seeds=marks
                 )
             )
-        return await _communities_of(order, tools, projection)
+        return await _detect_communities(order, tools, projection)
 
 
-async def _communities_of(
+async def _detect_communities(
     order: BuildOrder, tools: BuildTools, projection: Projection
 ) -> Communities:
     config = order.config
@@ -185,7 +185,7 @@ async def _communities_of(
 
 @asynccontextmanager
 async def mark_seeds(db: Database, graph: str, generation: str) -> AsyncIterator[Seeds]:
-    """Mark the partitions of a generation while GDS reads them."""
+    """Mark the partitions of a generation with a label while GDS reads them."""
     label = seed_label(graph)
     rows = await db.write(
         queries.get("pgs/partitioning/set_seeds"), generation=generation, label=label
@@ -198,14 +198,14 @@ async def mark_seeds(db: Database, graph: str, generation: str) -> AsyncIterator
 
 
 async def clear_seeds(db: Database, graph: str) -> None:
-    """Remove the marks."""
+    """Remove the label that ``mark_seeds`` set."""
     await db.write(queries.get("pgs/partitioning/delete_seeds"), label=seed_label(graph))
 
 
 async def prepare_seeds(db: Database, graph: str) -> None:
-    """Create the label of a graph's seeds and unmark all nodes.
+    """Create the label of a graph's seeds and remove it from all nodes.
 
-    Called before a change token is read: the database counts a new name as a commit.
+    Call this before a change token is read, because the database counts a new label as a commit.
     """
     label = seed_label(graph)
     await db.write(queries.get("pgs/partitioning/create_seed_labels"), label=label)
@@ -219,9 +219,9 @@ def _draft_partitions(
     division: Division,
     previous: Predecessor | None,
 ) -> list[Partition]:
-    """Return the partitions by id, undescribed except for the shared ones."""
+    """Return the partitions by id. Only the shared ones have descriptions."""
     limited = division.limited
-    lineages = _lineages(limited, previous)
+    lineages = _find_lineages(limited, previous)
     sizes = np.bincount(limited.labels, minlength=limited.partition_count)
     tokens = np.bincount(limited.labels, view.tokens, minlength=limited.partition_count)
     texts = np.bincount(limited.labels, view.tokens > 0, minlength=limited.partition_count)
@@ -249,7 +249,7 @@ def _draft_partitions(
     ]
 
 
-def _lineages(limited: Limited, previous: Predecessor | None) -> list[str | None]:
+def _find_lineages(limited: Limited, previous: Predecessor | None) -> list[str | None]:
     """Return the lineage that each partition continues; None for a new one."""
     if previous is None:
         return [None] * limited.partition_count
@@ -267,14 +267,14 @@ def _lineages(limited: Limited, previous: Predecessor | None) -> list[str | None
 def _measure(
     edges: Edges, labels: NDArray[np.int64], raw: NDArray[np.int64]
 ) -> tuple[Quality, list[NDArray[np.int64]]]:
-    """Return quality and hierarchy of the partitions ``labels`` ``(n,)``."""
+    """Return the quality and the hierarchy of the partitions ``labels`` ``(n,)``."""
     return quality(edges, labels), hierarchy(edges, labels, raw)
 
 
 def _note_torn(view: View, edges: Edges, limited: Limited) -> dict[str, int]:
-    """Return the irregularities of a view, with the partitions that nothing holds together.
+    """Add the number of partitions in pieces to the irregularities of a view.
 
-    A pool collects what belongs nowhere, so it is not one of them.
+    Pools do not count, since they collect nodes that belong nowhere.
     """
     pieces = count_pieces(edges, limited.labels)
     torn = int(np.count_nonzero((pieces > 1) & ~limited.pool))
@@ -288,10 +288,7 @@ def _summarize(
     described: Described,
     figures: Quality,
 ) -> Generation:
-    """Return the generation with its figures.
-
-    Its origin and embedder are left blank.
-    """
+    """Return the generation with its figures, but without its origin and embedder."""
     levels = [unit.level for unit in described.units]
     return Generation(
         id=order.generation_id,

@@ -1,7 +1,7 @@
-"""Turns communities into partitions within limits, preferably the earlier ones.
+"""Turns communities into partitions within limits, if possible the same as before.
 
-Only a mapping that names passages has documents. Their nodes are bundled, and relationships are
-weighed so that documents stay together. All other graphs are divided by their own weights.
+If the mapping names passages, the graph has documents. Their nodes are bundled and relationships
+get weights that hold documents together. All other graphs are divided by their own weights.
 """
 
 from __future__ import annotations
@@ -49,18 +49,20 @@ from pgs_neo4j.pgs.partitioning.view import View
 from pgs_neo4j.text.node_text import searched_text
 
 FRAME_TOKENS = 47
-"""Tokens of a node in a prompt besides its text: alias, a title of 100 characters, labels, margins,
-and three relationships."""
+"""Tokens of a node in a prompt besides its text.
+
+They are for the alias, a title of 100 characters, labels, margins, and three relationships.
+"""
 SPARE = 1.38
-"""Tokens that a prompt of the default size has for nodes, as a multiple of the default limit."""
-# Random projections keep angles well enough for an order (Johnson and Lindenstrauss 1984), and
-# a million nodes then take 256 MB instead of gigabytes.
+"""A prompt's room for nodes at default settings, as a multiple of the limit of a partition."""
+# Random projections preserve angles well enough to sort nodes by similarity (Johnson and
+# Lindenstrauss 1984). With this width, a million nodes take 256 MB instead of gigabytes.
 WIDTH = 64
 MOST_NODES = 1000
 
 
 class FeaturesRow(TypedDict):
-    """The row of ``read_features``: lists in parallel, empty vectors if missing."""
+    """The row of ``read_features``: parallel lists. A missing vector is an empty list."""
 
     ids: list[int]
     vectors: list[list[float]]
@@ -71,9 +73,9 @@ class FeaturesRow(TypedDict):
 class Bundled:
     """A view as bundles of nodes that stay together.
 
-    ``weight`` ``(m,)`` is the weight of each relationship of the view, and ``alike`` are edges of
-    documents that are alike, between nodes of the view. Both together are ``edges`` between
-    bundles. ``tokens`` ``(b,)`` count against the limit.
+    ``weight`` ``(m,)`` are new weights of the view's relationships. ``alike`` are edges between
+    nodes of similar documents. ``edges`` combine both as edges between bundles. ``tokens`` ``(b,)``
+    count against the limit.
     """
 
     bundles: Bundles
@@ -85,9 +87,9 @@ class Bundled:
 
 @dataclass(frozen=True, slots=True)
 class Division:
-    """Partitions within the limits; ids are the labels of ``limited`` plus 1.
+    """Partitions within the limits. Their ids are the labels of ``limited`` plus 1.
 
-    ``shared`` are the ids of partitions that are unchanged and keep their earlier id.
+    ``shared`` are the ids of unchanged partitions, which keep their earlier ids.
     """
 
     limited: Limited
@@ -105,11 +107,11 @@ async def divide_communities(
 ) -> Division:
     """Bring the community ``(n,)`` of each scanned node within the limits.
 
-    With ``previous``, the generation that the communities grew from, partitions stay unchanged
-    as long as that is about as good. With ``bundled``, what is bundled stays together.
+    ``previous`` is the generation that the communities grew from. Its partitions stay unchanged if
+    that is about as good. With ``bundled``, the nodes of a bundle stay together.
     """
     limits = limits_of(order.config)
-    whole = _whole(view, edges, communities, previous, bundled)
+    whole = _collect_units(view, edges, communities, previous, bundled)
     limited = await asyncio.to_thread(_apply_limits, whole, limits)
     if np.count_nonzero(limited.pool) > 1:
         pooled = limited.pool[limited.labels][whole.of]
@@ -121,9 +123,9 @@ async def divide_communities(
 
 
 def bundle(order: BuildOrder, view: View, weight: NDArray[np.float64]) -> Bundled | None:
-    """Return the documents of a view as bundles; None without any.
+    """Bundle the documents of a view; return None without documents.
 
-    ``weight`` ``(m,)`` are the usable weights of its relationships.
+    ``weight`` ``(m,)`` are the usable weights of the view's relationships.
     """
     tokens = prompt_tokens(view.tokens)
     return bundle_view(view, order.mapping, weight, tokens, limits_of(order.config))
@@ -136,9 +138,9 @@ def bundle_view(
     tokens: IntArray,
     limits: Limits,
 ) -> Bundled | None:
-    """Return the bundles of a view; None without a document of two nodes.
+    """Bundle a view; return None without a document of two nodes.
 
-    ``weight`` ``(m,)`` are usable weights, ``tokens`` ``(n,)`` what counts against the limits.
+    ``weight`` ``(m,)`` are usable weights, and ``tokens`` ``(n,)`` count against the limits.
     """
     passage, ends = view.passage, (view.source, view.target)
     if not passage.any():
@@ -161,7 +163,7 @@ def bundle_view(
 def _find_order(
     passage: BoolArray, ends: tuple[IntArray, IntArray], types: NDArray[np.int64]
 ) -> BoolArray:
-    """Return which relationships ``(m,)`` are of a type that puts passages in order."""
+    """Return a mask ``(m,)`` of the relationships whose type puts passages in order."""
     inside = passage[ends[0]] & passage[ends[1]]
     found = np.zeros(types.size, dtype=np.bool_)
     for name in np.unique(types[inside]):
@@ -174,7 +176,7 @@ def _find_order(
 def _find_parts(
     passage: BoolArray, ends: tuple[IntArray, IntArray], types: NDArray[np.int64]
 ) -> BoolArray:
-    """Return which relationships ``(m,)`` connect a passage with the only document that it has."""
+    """Return a mask ``(m,)`` of the relationships between a passage and its only document."""
     found = np.isin(types, [text_hash(name) for name in PART_TYPES])
     found &= passage[ends[0]] != passage[ends[1]]
     inside = np.where(passage[ends[0]], ends[0], ends[1])
@@ -185,12 +187,13 @@ def _find_parts(
 
 
 @dataclass(frozen=True, slots=True)
-class _Whole:
-    """What is brought within the limits: nodes, or bundles of them.
+class _Units:
+    """The units ``(b,)`` that partitions are made of: either nodes or bundles.
 
-    ``of`` ``(n,)`` is the entry of each node, ``first`` ``(b,)`` the lowest node of each. ``nodes``
-    ``(b,)`` counts the nodes of each bundle, None for nodes. ``previous`` and ``bound`` ``(b,)``
-    are those of :class:`Predecessor`, None without one.
+    ``of`` ``(n,)`` is the unit of each node, and ``first`` ``(b,)`` the lowest node of each unit.
+    ``nodes`` ``(b,)`` counts the nodes of each bundle; it is None if the units are nodes.
+    ``previous`` and ``bound`` ``(b,)`` are the labels and bound labels of :class:`Predecessor`,
+    None without one.
     """
 
     edges: Edges
@@ -203,20 +206,20 @@ class _Whole:
     bound: NDArray[np.int64] | None
 
 
-def _whole(
+def _collect_units(
     view: View,
     edges: Edges,
     communities: NDArray[np.int64],
     previous: Predecessor | None,
     bundled: Bundled | None,
-) -> _Whole:
+) -> _Units:
     labels = previous.labels if previous else None
     bound = previous.bound if previous else None
     if bundled is None:
         tokens, every = prompt_tokens(view.tokens), slice(None)
-        return _Whole(edges, communities, tokens, None, every, every, labels, bound)
+        return _Units(edges, communities, tokens, None, every, every, labels, bound)
     bundles = bundled.bundles
-    return _Whole(
+    return _Units(
         bundled.edges,
         communities[bundles.first],
         bundled.tokens,
@@ -229,21 +232,18 @@ def _whole(
 
 
 def prompt_tokens(tokens: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return what texts of ``tokens`` ``(n,)`` count against the limit, ``(n,)``.
+    """Return how much texts of ``tokens`` ``(n,)`` count against the limit, ``(n,)``.
 
-    A prompt has room for the frames of long texts beside the limit. Short texts count for more, so
-    that one prompt shows the partition. None counts for more than double, so that single words stay
-    light (:meth:`Limits.stands`).
+    A prompt has spare room for the frames of long texts. Short texts have frames longer than
+    themselves, so they count for more, and a partition still fits one prompt. No text counts more
+    than double, so that single words stay light (:meth:`Limits.stands`).
     """
     framed = np.ceil((tokens + FRAME_TOKENS) / SPARE).astype(np.int64)
     return np.maximum(tokens, np.minimum(framed, 2 * tokens))
 
 
 def limits_of(config: PGSConfig) -> Limits:
-    """Return the limits in the settings.
-
-    The minimum of nodes is capped at the maximum.
-    """
+    """Return the limits from the settings. The minimum of nodes is at most the maximum."""
     return Limits(
         min_nodes=min(config.min_community_size, config.target_partition_max),
         max_nodes=config.target_partition_max,
@@ -254,12 +254,11 @@ def limits_of(config: PGSConfig) -> Limits:
 def place_communities(
     ids: NDArray[np.int64], communities: Communities, bundled: Bundled | None = None
 ) -> NDArray[np.int64]:
-    """Return the community ``(n,)`` of each scanned node; ``ids`` ``(n,)`` ascend.
+    """Return the community ``(n,)`` of each scanned node. ``ids`` ``(n,)`` ascend.
 
-    With ``bundled``, each bundle has the community of its first node.
-
-    A node that appeared between the scan and the projection is left to the next generation.
-    One that vanished gets a community of its own until the members are written.
+    With ``bundled``, each bundle has the community of its first node. A node that appeared between
+    the scan and the projection waits for the next generation. A node that vanished gets a
+    community of its own; the write of the members then notices that it is gone.
     """
     labels: NDArray[np.int64] = communities.labels.max(initial=0) + 1 + np.arange(len(ids))
     place = np.searchsorted(ids, communities.ids)
@@ -269,8 +268,8 @@ def place_communities(
     return labels if bundled is None else labels[bundled.bundles.first][bundled.bundles.of]
 
 
-def _apply_limits(whole: _Whole, limits: Limits) -> Limited:
-    """Bring communities within limits, near earlier partitions if they grew from them."""
+def _apply_limits(whole: _Units, limits: Limits) -> Limited:
+    """Bring communities within limits, close to the earlier partitions if there are any."""
     edges, communities, tokens = whole.edges, whole.communities, whole.tokens
     if whole.previous is None or whole.bound is None:
         return apply_limits(edges, communities, tokens, limits, nodes=whole.nodes)
@@ -280,9 +279,9 @@ def _apply_limits(whole: _Whole, limits: Limits) -> Limited:
 
 
 def share_unchanged(limited: Limited, previous: Predecessor) -> Division:
-    """Renumber the partitions so that unchanged ones keep their ids where possible.
+    """Renumber the partitions so that unchanged ones keep their ids if possible.
 
-    A partition is unchanged with the same nodes, none of them touched, and the same pool flag.
+    A partition is unchanged if its nodes and its pool flag are the same and no node is touched.
     """
     sizes = np.asarray([part.size for part in previous.partitions])
     same = unchanged(limited.labels, previous.labels, sizes)
@@ -297,10 +296,10 @@ def share_unchanged(limited: Limited, previous: Predecessor) -> Division:
 async def pool_order(
     db: Database, mapping: GraphMapping, view: View, pooled: NDArray[np.bool_]
 ) -> NDArray[np.int64]:
-    """Return ranks ``(n,)`` of all scanned nodes, for dividing pools.
+    """Return ranks ``(n,)`` of all scanned nodes by similarity, to divide pools.
 
-    ``pooled`` ``(n,)`` marks the nodes in pools. They are ordered by stored embedding or, without
-    one, by their words. The other nodes come last, in their original order.
+    ``pooled`` ``(n,)`` marks the nodes in pools. They are sorted by their stored embeddings or,
+    without an embedding, by their words. The other nodes come last, in their original order.
     """
     chosen = np.flatnonzero(pooled)
     features = np.zeros((len(chosen), WIDTH), dtype=np.float32)
@@ -335,28 +334,28 @@ async def pool_order(
 async def compute_features(row: FeaturesRow, dimensions: int) -> NDArray[np.float32]:
     """Return short vectors ``(k, WIDTH)`` float32 of nodes, in row order.
 
-    A node with neither vector nor words gets zeros. Vectors and words cannot be compared. So if a
-    graph has vectors, each kind fills one half of the columns.
+    A node with neither vector nor words gets zeros. Vectors and words cannot be compared. So in a
+    graph with vectors, vectors fill one half of the columns and words the other.
     """
     texts = [
         "" if vector else searched_text(text)
         for vector, text in zip(row["vectors"], row["texts"], strict=True)
     ]
     if not dimensions:
-        return _projected(await _hashed(texts), WIDTH)
+        return _project_rows(await _embed_words(texts), WIDTH)
     vectors = [vector or [0.0] * dimensions for vector in row["vectors"]]
     stored = np.asarray(vectors, dtype=np.float32)
     half = WIDTH // 2
-    return np.hstack((_projected(stored, half), _projected(await _hashed(texts), half)))
+    return np.hstack((_project_rows(stored, half), _project_rows(await _embed_words(texts), half)))
 
 
-async def _hashed(texts: list[str]) -> NDArray[np.float32]:
+async def _embed_words(texts: list[str]) -> NDArray[np.float32]:
     if not any(texts):
         return np.zeros((len(texts), 0), dtype=np.float32)
     return np.asarray(await HashingEmbedder().embed(texts), dtype=np.float32)
 
 
-def _projected(rows: NDArray[np.float32], width: int) -> NDArray[np.float32]:
-    """Return the rows ``(k, d)`` at unit length, projected to ``(k, width)``."""
+def _project_rows(rows: NDArray[np.float32], width: int) -> NDArray[np.float32]:
+    """Scale rows ``(k, d)`` to unit length and project them to ``(k, width)``."""
     plane = np.random.default_rng(0).standard_normal((rows.shape[1], width), dtype=np.float32)
     return np.asarray(unit(rows) @ plane, dtype=np.float32)

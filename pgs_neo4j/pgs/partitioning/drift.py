@@ -1,8 +1,8 @@
 """Measures how far a graph has moved from its current generation.
 
-The first check is cheap: has another program committed since? Only then is the graph scanned and
-compared, node by node, with the contents from which its generation was built. The next generation
-may grow from that comparison with its predecessor.
+The first check is cheap: has another program committed since? Only if so, the graph is scanned and
+compared, node by node, with the contents that its generation was built from. The next generation
+may grow from that comparison.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from pgs_neo4j.pgs.partitioning.view import View, refuse_empty
 class Comparison:
     """A scan compared with the current generation.
 
-    ``labels`` ``(n,)`` int64 are the partition of each scanned node, counted from 0, -1 for a node
+    ``labels`` ``(n,)`` int64 are the partitions of the scanned nodes, from 0, or -1 for a node
     without one. ``touched`` are the ids, ascending, of the partitions in which a text, a weight, or
     an embedding changed.
     """
@@ -50,7 +50,7 @@ class Comparison:
 
 @dataclass(frozen=True, slots=True)
 class Predecessor:
-    """The earlier generation, its partitions by id, and its comparison."""
+    """The earlier generation, its partitions by id, and its comparison with a scan."""
 
     generation: Generation
     partitions: tuple[Partition, ...]
@@ -58,12 +58,12 @@ class Predecessor:
 
     @property
     def labels(self) -> NDArray[np.int64]:
-        """Partition ``(n,)`` of each scanned node from 0, or -1."""
+        """The partitions ``(n,)`` of the scanned nodes, from 0, or -1."""
         return self.comparison.labels
 
     @property
     def bound(self) -> NDArray[np.int64]:
-        """Labels ``(n,)``, with -1 for pools, whose nodes may move freely."""
+        """Labels ``(n,)``, but -1 for nodes in pools, which may move freely."""
         pool = np.asarray([part.pool for part in self.partitions] + [True])
         return np.where(pool[self.labels], -1, self.labels)
 
@@ -71,11 +71,11 @@ class Predecessor:
 async def check_drift(
     order: PartitionOrder, tools: PartitionTools, *, scan: bool = True
 ) -> Drift | None:
-    """Measure how far a graph has moved; None before the first generation.
+    """Measure how far a graph has moved; return None before the first generation.
 
-    The first check compares one number. Only if another program has committed since, and ``scan``
-    allows it, is the graph scanned and compared. An unchanged graph is recorded as such, so that
-    the next check is quick again. Raises EmptyGraphError, DatabaseError.
+    The first check compares one number. If another program has committed since and ``scan`` allows
+    it, the graph is scanned and compared. The generation of an unchanged graph gets the new token,
+    so that the next check is quick again. Raises EmptyGraphError, DatabaseError.
     """
     db, graph = tools.db, order.graph
     current = await generation.read_current(db, graph)
@@ -99,9 +99,9 @@ async def check_drift(
 
 
 async def may_have_changed(db: Database, current: Generation) -> bool:
-    """Return whether another program has committed since a generation was seen to be valid; O(1).
+    """Return whether another program may have committed since the last check of a generation; O(1).
 
-    True as well if that cannot be known. Raises DatabaseError.
+    Returns True if this cannot be known. Raises DatabaseError.
     """
     token = await read_change_token(db)
     return token is None or token != current.token
@@ -110,9 +110,9 @@ async def may_have_changed(db: Database, current: Generation) -> bool:
 async def measure_partitions(
     tools: PartitionTools, mapping: GraphMapping, current: Generation
 ) -> GraphDrift:
-    """Measure how far each partition of the current generation has moved, and write nothing.
+    """Measure how far each partition of the current generation has moved, without writing.
 
-    The graph is scanned, unless no other program has committed since. Raises DatabaseError.
+    Scans the graph only if another program may have committed since. Raises DatabaseError.
     """
     token = await read_change_token(tools.db)
     if token is not None and token == current.token:
@@ -126,8 +126,8 @@ async def measure_partitions(
 
 
 def count_changes(current: Generation, members: Membership, view: View) -> GraphDrift:
-    """Count by partition the nodes that are gone from a scan, and those that it shows changed."""
-    remaining, at = _places(members, view)
+    """Count per partition the nodes that are missing from a scan and the nodes that changed."""
+    remaining, at = _find_places(members, view)
     ids = members.partition_ids[remaining]
     changed = (view.text_hash[at] != members.hash[remaining]) | (
         view.facts[at] != members.facts[remaining]
@@ -150,8 +150,8 @@ def count_changes(current: Generation, members: Membership, view: View) -> Graph
     )
 
 
-def _places(members: Membership, view: View) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
-    """Return which members a scan shows ``(m,)``, and their places in it ``(k,)``."""
+def _find_places(members: Membership, view: View) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
+    """Return a mask ``(m,)`` of the members in a scan, and their positions in the scan ``(k,)``."""
     place = np.searchsorted(view.ids, members.nodes)
     place[place == len(view.ids)] = 0
     place[view.ids[place] != members.nodes] = -1
@@ -160,20 +160,20 @@ def _places(members: Membership, view: View) -> tuple[NDArray[np.bool_], NDArray
 
 
 def choose_origin(drift: Drift, config: PGSConfig) -> Origin | None:
-    """Return how to build the next generation; None while the current holds."""
+    """Return how to build the next generation; None if the current one is still valid."""
     if not drift.changed:
         return None
     if drift.settings_changed:
         return "cold"
     if not drift.structure_changed:
         return "refreshed"
-    # GDS cannot begin Leiden from labels.
+    # Leiden in GDS accepts no starting communities.
     seeded = drift.accumulated <= config.seed_drift and config.algorithm != "leiden"
     return "seeded" if seeded else "cold"
 
 
 def is_valid(current: Generation | None, settings: str, token: str | None) -> bool:
-    """Return whether a generation is certainly still valid; the graph is not read."""
+    """Return whether a generation is certainly still valid, without reading the graph."""
     return (
         current is not None
         and token is not None
@@ -185,10 +185,10 @@ def is_valid(current: Generation | None, settings: str, token: str | None) -> bo
 async def confirm_generation(
     db: Database, current: Generation, fingerprint: str, token: str | None
 ) -> bool:
-    """Return whether a generation still holds; if so, record the change token.
+    """Return whether a generation is still valid; if so, record the change token.
 
-    A node that was deleted and re-created identically, under the same internal id, looks the same
-    but is no longer attached.
+    A node that was deleted and created again with the same content and internal id has the same
+    fingerprint but is no longer a member. So the members are counted as well.
     """
     if current.fingerprint != fingerprint:
         return False
@@ -199,10 +199,7 @@ async def confirm_generation(
 
 
 def unchanged_drift(current: Generation, *, committed: bool) -> Drift:
-    """Return a drift of zero.
-
-    ``committed``: another program wrote elsewhere in the database.
-    """
+    """Return a drift of zero. ``committed`` says that another program wrote outside the graph."""
     return Drift(
         committed=committed,
         nodes=current.node_count,
@@ -228,9 +225,9 @@ def compare_arrays(
 ) -> Comparison:
     """Compare a scan with a generation's members and its ``sketch`` ``(s,)``.
 
-    Members may be in any order; those whose node is gone count as removed.
+    The members may be in any order. Members whose node is gone count as removed.
     """
-    remaining, at = _places(members, view)
+    remaining, at = _find_places(members, view)
     texts = view.text_hash[at] != members.hash[remaining]
     facts = (view.facts[at] != members.facts[remaining]) & ~texts
     drift = Drift(
@@ -241,7 +238,7 @@ def compare_arrays(
         nodes_removed=current.node_count - len(at),
         texts_changed=int(texts.sum()),
         facts_changed=int(facts.sum()),
-        relationships_changed=_relationships_changed(current, sketch, view),
+        relationships_changed=_estimate_changes(current, sketch, view),
         settings_changed=current.settings != settings,
         grown=current.grown,
     )
@@ -251,11 +248,12 @@ def compare_arrays(
     return Comparison(drift, labels, tuple(touched.tolist()))
 
 
-def _relationships_changed(current: Generation, sketch: NDArray[np.int64], view: View) -> int:
+def _estimate_changes(current: Generation, sketch: NDArray[np.int64], view: View) -> int:
     """Estimate how many relationships were added, removed, or changed."""
     count = len(view.source)
     if sketch.shape != view.sketch.shape:
-        return max(count, 1)  # the generation was just deleted: all may differ
+        return max(count, 1)  # the generation was just deleted, so all may differ
     differing = difference(sketch, view.sketch)
-    # A changed one counts as removed and added; the larger of the two numbers is reported.
+    # ``differing`` is the sum of removed and added relationships, and a changed one counts as both.
+    # The result is the larger of the two numbers.
     return (differing + abs(count - current.relationship_count) + 1) // 2

@@ -4,8 +4,8 @@ A generation is reused while no other program commits, which is cheap to check. 
 is scanned under its lease and compared. An unchanged graph keeps its generation. If only texts,
 weights, or embeddings changed, the partitions are refreshed. After a small drift, new partitions
 grow from the earlier ones. In all other cases, partitioning starts from scratch. A new generation
-is written beside the current one and made current in one transaction. What dead jobs left behind is
-removed first.
+is written beside the current one and made current in one transaction. Before that, leftovers of
+dead jobs are removed.
 """
 
 from __future__ import annotations
@@ -56,13 +56,13 @@ from pgs_neo4j.telemetry.spans import start_span
 from pgs_neo4j.text.shown import counted
 
 T = TypeVar("T")
-ATTEMPTS = 3  # scans of a graph whose nodes vanish during the attempt
-FIRST_WAIT_S = 3600.0  # until another job has made the first generation of a graph
-WAIT_S = 10.0  # until another job has made a newer generation
+ATTEMPTS = 3  # attempts at a graph in which nodes vanish between scan and write
+FIRST_WAIT_S = 3600.0  # longest wait for another job to make the first generation
+WAIT_S = 10.0  # longest wait for another job to make a newer generation
 
 
 async def ensure_partitions(order: PartitionOrder, tools: PartitionTools) -> Partitioning:
-    """Return the current partitions of a graph, computed if needed or forced.
+    """Return the current partitions of a graph, and compute them if needed or forced.
 
     Raises BusyError, EmptyGraphError when the mapping matches no node, LeaseLostError, GDSError,
     and DatabaseError. After any failure or cancellation the current generation stays as it was.
@@ -102,7 +102,11 @@ def _keep(order: PartitionOrder, current: Generation | None) -> PartitionOrder:
 
 
 async def _read_or_replace(reading: Awaitable[T | None], *, force: bool) -> T | None:
-    """Return what is read of the current generation; None if it is damaged, and is made again."""
+    """Await a read of the current generation and return its result.
+
+    With ``force`` the generation is replaced anyway, so a damaged one counts as None. Without it,
+    raises StoredDataError.
+    """
     try:
         return await reading
     except StoredDataError:
@@ -122,10 +126,7 @@ async def _read(
 async def _build_or_reuse(
     order: PartitionOrder, tools: PartitionTools, current: Generation | None, timer: StepTimer
 ) -> Partitioning:
-    """Build under the lease, or reuse ``current`` if another job holds it.
-
-    It is reused only if ``order`` allows it.
-    """
+    """Build under the lease. If another job holds it and ``order`` allows it, reuse ``current``."""
     refuse = order.when_busy == "refuse"
     wait_s = 0.0 if refuse else WAIT_S if current else FIRST_WAIT_S
     try:
@@ -136,7 +137,8 @@ async def _build_or_reuse(
             wait_s=wait_s,
             on_wait=lambda who: tools.on_event(Warned(who)),
         ) as own:
-            # What deletions search for is kept for holders of a lease, so the fence is taken here.
+            # The traces of ended deletions are stored as long as an older lease exists. So the
+            # fence is taken after the lease.
             tools = replace(tools, db=await tools.db.unfenced().fenced())
             return await _build(order, tools, own, timer)
     except BusyError as error:
@@ -158,7 +160,7 @@ async def _build(
     with timer.step("clean up"):
         await remove_leftovers(order, tools, gds, own)
     for _ in range(ATTEMPTS):
-        # Read under the lease: the job that held it before may have changed the settings.
+        # Read this under the lease, since the previous holder may have changed the settings.
         latest = await _read_or_replace(generation.read_current(db, graph), force=order.force)
         kept = _keep(order, latest)
         build_order = BuildOrder(
@@ -183,7 +185,7 @@ async def _build(
 
 
 async def _try_once(order: BuildOrder, tools: BuildTools) -> Partitioning | None:
-    """Scan the graph and update its partitions; None if nodes vanished."""
+    """Scan the graph and update its partitions; return None if nodes vanished."""
     db, graph = tools.db, order.graph
     current = await _read_or_replace(read_current(db, graph), force=order.force)
     with tools.timer.step("scan"):
@@ -199,14 +201,14 @@ async def _try_once(order: BuildOrder, tools: BuildTools) -> Partitioning | None
         with tools.timer.step("compare"):
             previous = await _compare(order, tools, view, current)
         if previous.comparison.drift.settings_changed:
-            tools.timer.on_event(Warned(_changed_settings(order, current.generation)))
+            tools.timer.on_event(Warned(_word_changed_settings(order, current.generation)))
     if not await _write_generation(order, tools, view, previous):
         return None
     result = await read_partitions_of(db, graph, await generation.read_current(db, graph))
     return replace(result, reused=False, drift=previous.comparison.drift if previous else None)
 
 
-def _changed_settings(order: BuildOrder, current: Generation) -> str:
+def _word_changed_settings(order: BuildOrder, current: Generation) -> str:
     changes = describe_changes(order.config, current)
     changes = changes or "its definition, the embedder, or a setting is another one"
     return f"graph {order.graph} gets new partitions, because its settings changed: {changes}"
@@ -217,7 +219,7 @@ async def _compare(
 ) -> Predecessor:
     """Compare a scan with the current generation.
 
-    All partitions count as touched if the length of the stored embeddings changed.
+    If the length of the stored embeddings changed, all partitions count as touched.
     """
     comparison = await compare_scan(tools.db, current.generation, view, order.settings)
     dimensions = current.generation.dimensions
@@ -230,7 +232,7 @@ async def _compare(
 async def _write_generation(
     order: BuildOrder, tools: BuildTools, view: View, previous: Predecessor | None
 ) -> bool:
-    """Write a generation in the cheapest adequate way; False if nodes vanished."""
+    """Write a generation in the cheapest adequate way; return False if nodes vanished."""
     if previous is None or order.force:
         return await build_generation(order, tools, view, previous, seeded=False)
     origin = choose_origin(previous.comparison.drift, order.config)
@@ -240,7 +242,7 @@ async def _write_generation(
 
 
 def _finish(result: Partitioning, timer: StepTimer) -> Partitioning:
-    """Report the end of the phase; add the times to the result."""
+    """Report the end of the phase, and return the result with the times of its steps."""
     seconds = timer.elapsed()
     figures = result.generation
     what = (
@@ -253,9 +255,9 @@ def _finish(result: Partitioning, timer: StepTimer) -> Partitioning:
 
 
 async def clean_up(order: PartitionOrder, tools: PartitionTools) -> None:
-    """Remove what a dead job left behind, and surplus generations.
+    """Remove the leftovers of a dead job, and surplus generations.
 
-    GDS is opened only if a job has died. Raises BusyError when the job is alive.
+    Opens GDS only if a job left its lease behind. Raises BusyError when that job is alive.
     """
     keep = order.config.keep_generations
     if await lease.is_unreleased(tools.db, order.graph):

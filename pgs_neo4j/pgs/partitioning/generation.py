@@ -1,8 +1,8 @@
-"""Generations in the database, written beside the current one.
+"""Reads and writes generations in the database.
 
-A generation is written only while it is being built, under the lease of its graph. A job that takes
-the lease over abandons that generation; from then on, every statement here writes nothing. A
-generation becomes current in one transaction.
+A new generation is written beside the current one, under the lease of its graph, and becomes
+current in one transaction. A job that takes over the lease abandons the unfinished generation. From
+then on, all statements of the earlier job find no generation to write to.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ PARTITION_BATCH = 500
 
 
 async def begin(db: Database, lease: Lease, generation: str, properties: Row) -> None:
-    """Create a generation that no reader sees yet; harmless to repeat.
+    """Create a generation that no reader sees yet. It is harmless to repeat.
 
     Raises LeaseLostError when another job holds the lease, DatabaseError when the graph was
     removed.
@@ -66,8 +66,8 @@ async def write_adjacents(
 ) -> None:
     """Link adjacent partitions of a generation.
 
-    A link is the uid, the neighbor's uid, the number of shared relationships, and their weight.
-    Raises LeaseLostError.
+    A link has a partition's uid, its neighbor's uid, the number of relationships between them, and
+    their weight. Raises LeaseLostError.
     """
     names = ("source", "target", "edges", "weight")
     rows = [dict(zip(names, link, strict=True)) for link in links]
@@ -75,7 +75,7 @@ async def write_adjacents(
 
 
 async def write_reached(db: Database, graph: str, generation: str, rows: list[Row]) -> None:
-    """Write titles of the nodes that links to neighbors lead to. Raises LeaseLostError."""
+    """Write the titles of linked nodes to the links between partitions. Raises LeaseLostError."""
     await _write_rows(db, graph, generation, rows, "pgs/partitioning/write_reached")
 
 
@@ -113,7 +113,8 @@ async def _write_rows(
         try:
             written = await db.write(query, generation=generation, rows=batch)
         except TextDeletedError:
-            # Descriptions that quote deleted documents are empty, as the deletion leaves others.
+            # Empty the descriptions that quote deleted documents. The deletion does the same to
+            # descriptions that are already stored.
             batch = [db.fence.without(row) if db.fence else row for row in batch]
             written = await db.write(query, generation=generation, rows=batch)
         if not written or written[0]["written"] != len(batch):
@@ -140,8 +141,8 @@ async def share(
 async def make_current(db: Database, graph: str, generation: str, properties: Row) -> None:
     """Make a generation the current one, in one transaction.
 
-    A reader sees all of the old generation or all of the new. Raises LeaseLostError when the new
-    one was abandoned.
+    A reader sees either the whole old generation or the whole new one. Raises LeaseLostError when
+    the new one was abandoned.
     """
     rows = await db.write(
         queries.get("pgs/partitioning/set_current"),
@@ -159,13 +160,13 @@ async def verify(db: Database, generation: str, token: str | None) -> None:
 
 
 async def read_current(db: Database, graph: str) -> Generation | None:
-    """Return the current generation of a graph, None before the first."""
+    """Return the current generation of a graph; None before the first."""
     rows = await db.read(queries.get("pgs/partitioning/read_current"), graph=graph)
     return generation_of(graph, rows[0]["generation"]) if rows else None
 
 
 async def read(db: Database, generation: str) -> Generation | None:
-    """Return a complete generation by its id, None without it."""
+    """Return a complete generation by its id; None if there is no such generation."""
     rows = await db.read(queries.get("pgs/partitioning/generation_by_id"), generation=generation)
     return generation_of(rows[0]["graph"], rows[0]["generation"]) if rows else None
 
@@ -175,7 +176,7 @@ async def read_partitions(
 ) -> list[Partition]:
     """Return the partitions of a generation, by id.
 
-    Reading thousands of centroids takes seconds; without ``centroids``, all of them are None.
+    Without ``centroids``, all centroids are None. To read thousands of them takes seconds.
     """
     rows = await db.read(
         queries.get("pgs/partitioning/read_partitions"), generation=generation, centroids=centroids
@@ -186,9 +187,9 @@ async def read_partitions(
 async def read_centroids(
     db: Database, partitions: Sequence[Partition]
 ) -> dict[str, NDArray[np.float32] | None]:
-    """Return the centroid ``(d,)`` of partitions by uid, None without one.
+    """Return the centroids ``(d,)`` of partitions by uid; None for a partition without one.
 
-    A partition that was deleted is missing.
+    Deleted partitions are left out.
     """
     rows = await db.read(
         queries.get("pgs/partitioning/read_centroids"), uids=[part.uid for part in partitions]
@@ -203,9 +204,9 @@ async def read_units(db: Database, generation: str) -> list[Unit]:
 
 
 async def prune(db: Database, graph: str, keep: int) -> None:
-    """Delete abandoned generations, and those beyond the newest ``keep``.
+    """Delete abandoned generations, and all but the newest ``keep`` generations.
 
-    A generation that a session or a running run needs stays.
+    Generations that a session or a running run needs stay.
     """
     rows = await db.write(queries.get("pgs/partitioning/mark_disposable"), graph=graph, keep=keep)
     if rows and rows[0]["ids"]:
@@ -222,12 +223,12 @@ async def has_surplus(db: Database, graph: str, keep: int) -> bool:
 async def read_all(db: Database, graph: str) -> list[Generation]:
     """Return the complete generations of a graph, the latest first.
 
-    One that another program has damaged hides no other; it is the last.
+    A generation that another program has damaged comes last, without figures.
     """
     rows = await db.read(queries.get("pgs/partitioning/read_generations"), graph=graph)
     generations = [await _read_or_damaged(db, graph, generation) for generation in rows[0]["ids"]]
-    complete = [one for one in generations if one is not None]
-    return sorted(complete, key=lambda one: (one.created_at, one.id), reverse=True)
+    complete = [found for found in generations if found is not None]
+    return sorted(complete, key=lambda found: (found.created_at, found.id), reverse=True)
 
 
 async def _read_or_damaged(db: Database, graph: str, generation: str) -> Generation | None:

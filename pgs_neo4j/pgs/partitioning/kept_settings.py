@@ -1,15 +1,15 @@
-"""The settings of partitioning stay with a graph's partitions until a person changes them.
+"""Keeps the partitioning settings of a graph until the user changes them.
 
-A generation records what it was made with, and the values that files and variables have set since
-the first one. A later question, plan, or job keeps its settings, unless its own call passes one, or
-a file or variable sets a value that was never set there before. So partitions that one command made
-are not replaced by the next.
+A generation records the settings that it was built with, and all values that files and variables
+have configured since the first generation. A later question, plan, or job keeps these settings. It
+takes another value only if its own call passes one, or if a file or variable configures a value for
+the first time. So one command does not replace the partitions of another.
 
-A value that was configured earlier, before another one, is ambiguous: a person may have set it
-back, or a process with a configuration of its own may be asking. Only a command that is given to
-partition takes it up, and not if a call has passed another value since. Questions keep the
-partitions and say so; otherwise two processes that are configured differently would replace each
-other's partitions with every question.
+A configured value that an earlier generation knew before the current one is ambiguous. The user may
+have set it back, or another process may have a different configuration. Only a command whose
+purpose is to partition accepts such a value, and only if no call has passed another value since.
+Questions keep the partitions and report the ignored value. Otherwise two processes with different
+configurations would replace each other's partitions with every question.
 """
 
 from __future__ import annotations
@@ -30,15 +30,16 @@ PARTITIONING = (
     "centroid",
 )
 """The settings that decide how a graph is divided."""
-MOST_STANDING = 20  # configured values of one setting that a generation remembers, the latest
+MOST_STANDING = 20  # the latest configured values that a generation remembers for each setting
 
 
 @dataclass(frozen=True, slots=True)
 class ChosenSettings:
-    """Who set what: ``called`` are names that a call passed; ``standing`` values are configured.
+    """The origin of settings: names that a call passed, and values that are configured.
 
-    Files and variables configure them. ``partitions``: the call was given to partition a graph, so
-    a value that was configured before counts again.
+    ``called`` are the names that the call passed. ``standing`` has the values that files and
+    variables configure, by name. ``partitions`` says that the purpose of the call is to partition,
+    so that a value that was configured earlier counts again.
     """
 
     called: frozenset[str] = frozenset()
@@ -46,7 +47,7 @@ class ChosenSettings:
     partitions: bool = False
 
     def of_call(self, names: Mapping[str, object]) -> ChosenSettings:
-        """Return these settings with those that one more call passes; None passes nothing."""
+        """Add the names that one more call passes. A value of None counts as not passed."""
         passed = {name for name, value in names.items() if value is not None}
         return replace(self, called=self.called | passed)
 
@@ -59,9 +60,9 @@ def settings_of(config: PGSConfig) -> dict[str, object]:
 def keep_settings(
     config: PGSConfig, chosen: ChosenSettings | None, current: Generation | None
 ) -> PGSConfig:
-    """Return settings with those of the current generation where nobody changed them.
+    """Return ``config`` with the values of the current generation for all unchanged settings.
 
-    Without ``chosen``, or before the first generation, they stay as they are.
+    Without ``chosen``, or before the first generation, returns ``config`` itself.
     """
     if chosen is None or current is None:
         return config
@@ -70,15 +71,15 @@ def keep_settings(
         for name, value in current.knobs.items()
         if not _is_changed(name, chosen, current) and getattr(config, name) != value
     }
-    # Stored values were checked when they were read. Building it again would read files, which
-    # may have changed since.
+    # Copy without validation: stored values were checked when they were read, and a new object
+    # would read the configuration files again, which may have changed since.
     return config.model_copy(update=kept) if kept else config
 
 
 def remember_standing(
     chosen: ChosenSettings | None, current: Generation | None
 ) -> dict[str, list[object]]:
-    """Return the configured values that the next generation records by name, the latest last."""
+    """Return the configured values to record in the next generation, by name, the latest last."""
     before = {} if current is None else current.standing
     after = {name: list(values) for name, values in before.items()}
     if chosen is None:
@@ -88,14 +89,14 @@ def remember_standing(
             continue
         value, known = chosen.standing[name], after.get(name, [])
         if value not in known or chosen.partitions:
-            after[name] = [*(one for one in known if one != value), value][-MOST_STANDING:]
+            after[name] = [*(old for old in known if old != value), value][-MOST_STANDING:]
     return after
 
 
 def describe_ignored(chosen: ChosenSettings | None, current: Generation) -> str:
-    """Return which configured values do not count, because others were configured after them.
+    """Return a sentence on configured values that are ignored, because others came later.
 
-    Empty if there are none.
+    Returns an empty text if all configured values count.
     """
     if chosen is None:
         return ""
@@ -122,15 +123,15 @@ def describe_ignored(chosen: ChosenSettings | None, current: Generation) -> str:
 
 
 def describe_changes(config: PGSConfig, current: Generation) -> str:
-    """Return which settings differ from those of a generation.
+    """Return in words how the settings differ from those of a generation; empty if equal.
 
-    ``max_partition_tokens is 5000 and was 2000``; empty if none does.
+    ``max_partition_tokens is 5000 and was 2000``
     """
-    asked = settings_of(config)
+    settings = settings_of(config)
     return ", ".join(
-        f"{name} is {asked[name]} and was {value}"
+        f"{name} is {settings[name]} and was {value}"
         for name, value in current.knobs.items()
-        if asked[name] != value
+        if settings[name] != value
     )
 
 
@@ -146,9 +147,10 @@ def _is_changed(name: str, chosen: ChosenSettings, current: Generation) -> bool:
 
 
 def _was_set_before(name: str, chosen: ChosenSettings, current: Generation) -> bool:
-    """Return whether a configured value was configured before the one that now counts.
+    """Return whether a configured value is older than the current one, which was also configured.
 
-    What a call passed counts against all values that were configured until then.
+    Returns False if the current value came from a call, since that overrides all values that were
+    configured until then.
     """
     known: Sequence[object] = current.standing.get(name, ())
     if name not in chosen.standing or not known or current.knobs.get(name) != known[-1]:

@@ -1,4 +1,4 @@
-"""Orders to partition a graph or build a generation, their connections, and the timer of steps."""
+"""Defines the orders to partition a graph and to build a generation, their tools, and a timer."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ WhenBusy = Literal["refuse", "reuse"]
 
 
 class StepTimer:
-    """Seconds per step, in ``seconds``; those of a repeated step add up."""
+    """Measures steps in ``seconds``, by name. The times of a repeated step add up."""
 
     def __init__(self, on_event: OnEvent) -> None:
         self.on_event = on_event
@@ -39,7 +39,7 @@ class StepTimer:
 
     @contextmanager
     def step(self, name: str) -> Iterator[None]:
-        """Report the start of a step; add its seconds at the end."""
+        """Report the start of a step, and add its seconds at the end."""
         self.on_event(StepStarted("partition", name))
         began = perf_counter()
         try:
@@ -52,10 +52,11 @@ class StepTimer:
 class PartitionOrder:
     """The graph to partition, and the way to do it.
 
-    ``force`` starts from scratch, so the result depends only on the graph and the settings. While
-    another job builds, ``refuse`` raises BusyError at once; ``reuse`` waits briefly and then takes
-    the current partitions. Without ``centroids``, partitions that are only read back have none.
-    ``chosen`` says which settings a person chose; without it, all of ``config`` counts as chosen.
+    ``force`` starts from scratch, so that the result depends only on the graph and the settings.
+    ``when_busy`` matters while another job builds: ``refuse`` raises BusyError at once, and
+    ``reuse`` waits briefly and then takes the current partitions. Without ``centroids``, reused
+    partitions have no centroids. ``chosen`` says which settings the user chose; without it, all of
+    ``config`` counts as chosen.
     """
 
     graph: str
@@ -71,8 +72,8 @@ class PartitionOrder:
 class PartitionTools:
     """The connections that partition a graph.
 
-    ``open_gds`` is called only when partitions must be computed. ``known`` generations are read
-    from the database only once.
+    ``open_gds`` is called only when partitions must be computed. ``known`` caches generations, so
+    that each is read only once.
     """
 
     db: Database
@@ -86,10 +87,10 @@ class PartitionTools:
 class BuildOrder:
     """One scan of a graph and the generation to build from it.
 
-    ``token`` is the change token read before the scan. ``settings`` is the digest of everything
-    but the graph that decides the outcome. ``force`` builds from scratch, changed or not.
-    ``generation_id`` is the id of the new generation, which records ``standing``, the configured
-    values by name.
+    ``token`` is the change token read before the scan. ``settings`` is the digest of all settings
+    that decide the outcome. ``force`` builds from scratch even if nothing changed.
+    ``generation_id`` is the id of the new generation, which records the configured values by name
+    (``standing``).
     """
 
     generation_id: str
@@ -103,7 +104,7 @@ class BuildOrder:
 
     @property
     def graph(self) -> str:
-        """Name of the graph."""
+        """The name of the graph."""
         return self.lease.graph
 
 
@@ -118,12 +119,12 @@ class BuildTools:
 
 
 def new_generation_id() -> str:
-    """Return an id that no generation has."""
+    """Return a new unique id for a generation."""
     return f"g{uuid4().hex[:12]}"
 
 
 def settings_digest(order: PartitionOrder, space: Space) -> str:
-    """Return a digest of all but the graph that determines its partitions."""
+    """Return a digest of the settings, space, and mapping that determine the partitions."""
     config = order.config
     knobs = {
         "min": config.min_community_size,

@@ -1,4 +1,4 @@
-"""A generation with its partitions, just built or read back."""
+"""Reads generations with their partitions, and caches the ones that were used last."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from pgs_neo4j.model import Drift, Generation, Partition
 from pgs_neo4j.pgs.partitioning import generation
 from pgs_neo4j.search.text_index import KnownTexts
 
-MOST_KNOWN = 4  # generations that an engine keeps; one of a million nodes takes some 50 MB
+MOST_KNOWN = 4  # cached generations of an engine; one of a million nodes takes some 50 MB
 
 
 @dataclass(frozen=True, slots=True)
 class Partitioning:
-    """A generation with its partitions; ``reused`` when nothing was computed.
+    """A generation with its partitions. ``reused`` is true if nothing was computed.
 
     ``drift`` is the graph's drift from the earlier generation, None without one. ``steps`` are the
-    seconds of each step. ``outdated``: the graph may have changed since, unchecked.
+    seconds of each step. ``outdated`` says that nobody checked whether the graph has changed since.
     """
 
     generation: Generation
@@ -35,10 +35,11 @@ class Partitioning:
 
 @dataclass(frozen=True, slots=True)
 class KnownGenerations:
-    """What an engine has read of the generations that it used last, by generation id.
+    """An engine's cache of the generations that it used last, by generation id.
 
-    The partitions of a complete generation change only with a deletion, so they are read once after
-    each. They are kept without centroids. ``texts`` says which texts are in its text index.
+    The partitions of a complete generation change only when documents are deleted, so they are read
+    once after each deletion. They are stored without centroids. ``texts`` says which texts are in
+    the text index of a generation.
     """
 
     partitions: Recent[tuple[Partition, ...]] = field(default_factory=lambda: Recent(MOST_KNOWN))
@@ -50,8 +51,8 @@ async def read_current(
 ) -> Partitioning | None:
     """Return the current generation with its partitions; None before the first.
 
-    Its partitions come without centroids unless ``centroids`` is set. Raises DatabaseError when
-    the generation is deleted while it is read.
+    Without ``centroids``, the partitions have no centroids. Raises DatabaseError when the
+    generation is deleted while it is read.
     """
     current = await generation.read_current(db, graph)
     if current is None:
@@ -68,8 +69,8 @@ async def read_generation(
 ) -> Partitioning:
     """Return a complete generation with its partitions, by its id.
 
-    Its partitions come without centroids unless ``centroids`` is set.
-    Raises DatabaseError if it does not exist.
+    Without ``centroids``, the partitions have no centroids. Raises DatabaseError if the generation
+    does not exist.
     """
     stored = await generation.read(db, generation_id)
     graph = stored.graph if stored else ""
@@ -86,19 +87,20 @@ async def read_partitions_of(
 ) -> Partitioning:
     """Return a generation with all its partitions.
 
-    They come without centroids unless ``centroids`` is set. Without centroids, ``known`` ones are
-    not read again. Raises DatabaseError when some of the partitions, or the generation, are gone.
+    Without ``centroids``, the partitions have no centroids, and ``known`` ones are not read again.
+    Raises DatabaseError when some of the partitions, or the generation, are gone.
     """
     if current is None:
-        raise _deleted(graph)
-    # A deletion empties descriptions, also of partitions that another process keeps.
+        raise _make_deleted_error(graph)
+    # A deletion of documents empties descriptions in the database, so the cache must miss then. The
+    # token in the key changes with every deletion, even one by another process.
     token = await read_token(db) if known and not centroids else None
     key = f"{current.id} {token}"
     partitions = known.partitions.find(key) if known and token is not None else None
     if partitions is None:
         partitions = tuple(await generation.read_partitions(db, current.id, centroids=centroids))
         if len(partitions) != current.partition_count:
-            raise _deleted(graph)
+            raise _make_deleted_error(graph)
         if known and token is not None:
             known.partitions.keep(key, partitions)
     return Partitioning(current, partitions, reused=True, seconds=0.0)
@@ -107,17 +109,17 @@ async def read_partitions_of(
 async def add_centroids(
     db: Database, graph: str, partitions: Sequence[Partition]
 ) -> tuple[Partition, ...]:
-    """Return partitions that were read without centroids with them.
+    """Add the centroids to partitions that were read without them.
 
     Raises DatabaseError when some of the partitions are gone.
     """
     centroids = await generation.read_centroids(db, partitions)
     if any(part.uid not in centroids for part in partitions):
-        raise _deleted(graph)
+        raise _make_deleted_error(graph)
     return tuple(replace(part, centroid=centroids[part.uid]) for part in partitions)
 
 
-def _deleted(graph: str) -> DatabaseError:
+def _make_deleted_error(graph: str) -> DatabaseError:
     return DatabaseError(
         f"the partitions of graph {graph} were deleted while they were read, by a purge, "
         "a removal, or another partitioning; try again"

@@ -1,4 +1,4 @@
-"""Generations, partitions, and units as rows of the database."""
+"""Converts generations, partitions, and units to rows of the database and back."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Centroid = Literal["mean", "weighted"]
 
 
 class StoredSettings(TypedDict, total=False):
-    """Settings of partitioning, with the bounds that they have as settings."""
+    """Stored settings of partitioning, with the same bounds as the settings themselves."""
 
     min_community_size: Nodes
     target_partition_max: MostNodes
@@ -37,7 +37,7 @@ class StoredSettings(TypedDict, total=False):
 
 
 class StoredValues(TypedDict, total=False):
-    """Values that were configured for settings of partitioning, the latest last."""
+    """Configured values of partitioning settings, the latest last."""
 
     min_community_size: list[Nodes]
     target_partition_max: list[MostNodes]
@@ -50,10 +50,9 @@ class StoredValues(TypedDict, total=False):
 class StoredGeneration(TypedDict):
     """Properties of a ``:PgsGeneration``.
 
-    ``issues``, ``seconds``, ``knobs``, and ``standing`` are JSON objects. A generation that an
-    earlier release made has neither ``knobs`` nor ``standing``, so it keeps no settings.
-
-    Without embeddings, it has no ``dimensions`` and no ``embedder``. It has no ``token`` if other
+    ``issues``, ``seconds``, ``knobs``, and ``standing`` are JSON objects. A generation of an
+    earlier release has neither ``knobs`` nor ``standing``, so it keeps no settings. A generation
+    without embeddings has no ``dimensions`` and no ``embedder``. It has no ``token`` if other
     transactions kept committing.
     """
 
@@ -121,7 +120,7 @@ class StoredUnit(TypedDict):
 
 
 def _as_tuple(value: object) -> object:
-    """Return a list of the database as what it stands for."""
+    """Turn a list into a tuple, because the database has no tuples."""
     return tuple(value) if isinstance(value, list) else value
 
 
@@ -129,7 +128,7 @@ Link = Annotated[tuple[Count, Count, Figure], BeforeValidator(_as_tuple)]
 
 
 class PartitionRow(TypedDict):
-    """A partition of ``read_partitions``; ``adjacent`` holds id, edges, and weight."""
+    """A partition of ``read_partitions``. Each link in ``adjacent`` has id, edges, and weight."""
 
     partition: StoredPartition
     adjacent: list[Link]
@@ -155,7 +154,7 @@ def definition_of(mapping: GraphMapping) -> str:
     written = asdict(mapping)
     for name in ("titles", "keys"):
         if not written[name]:
-            del written[name]  # so that a mapping without them is what it was before there were any
+            del written[name]  # mappings from before these fields existed keep the same text
     return json.dumps(written, sort_keys=True)
 
 
@@ -165,7 +164,7 @@ def uid(generation_id: str, number: int, level: int = 0) -> str:
 
 
 def generation_properties(generation: Generation, **more: object) -> Row:
-    """Return the properties of a generation's node: its figures, and ``more``."""
+    """Return the properties of a generation's node: its figures and ``more``."""
     return {
         "algorithm": generation.algorithm,
         "fingerprint": generation.fingerprint,
@@ -238,12 +237,12 @@ def generation_of(graph: str, stored: StoredGeneration) -> Generation:
 
 
 def remake(graph: str) -> str:
-    """Return how to replace the partitions of a graph that cannot be read."""
+    """Return the advice for partitions of a graph that cannot be read."""
     return f"make the partitions again with 'pgs partition --graph {shell_word(graph)} --force'"
 
 
 def damaged_generation(graph: str, id_: str, why: str) -> Generation:
-    """Return a generation of which nothing but its id can be read."""
+    """Return a stand-in for a damaged generation, with its id and the reason."""
     return Generation(
         id=id_,
         graph=graph,
@@ -274,7 +273,7 @@ def partition_row(partition: Partition) -> Row:
         "keywords": list(partition.keywords),
         "summary": partition.summary,
         "pool": partition.pool,
-        "centroid": _listed(partition.centroid),
+        "centroid": _list_numbers(partition.centroid),
         "label": partition.label,
         "terms": list(partition.terms),
         "titles": list(partition.titles),
@@ -284,7 +283,7 @@ def partition_row(partition: Partition) -> Row:
 
 
 def partition_of(row: PartitionRow) -> Partition:
-    """Return a partition from its row, adjacent partitions the nearest first.
+    """Return a partition from its row, with the nearest adjacent partitions first.
 
     Raises StoredDataError.
     """
@@ -297,7 +296,7 @@ def partition_of(row: PartitionRow) -> Partition:
         tokens=stored["tokens"],
         keywords=tuple(stored["keywords"]),
         summary=stored["summary"],
-        adjacent=tuple(sorted(links, key=_nearness)),
+        adjacent=tuple(sorted(links, key=_rank_nearness)),
         centroid=centroid_of(stored.get("centroid")),
         pool=stored["pool"],
         uid=stored["uid"],
@@ -320,7 +319,7 @@ def unit_row(generation_id: str, unit: Unit) -> Row:
         "size": unit.size,
         "partitions": unit.partitions,
         "keywords": list(unit.keywords),
-        "centroid": _listed(unit.centroid),
+        "centroid": _list_numbers(unit.centroid),
         "label": unit.label,
         "terms": list(unit.terms),
         "titles": list(unit.titles),
@@ -345,15 +344,15 @@ def unit_of(row: UnitRow) -> Unit:
     )
 
 
-def _listed(centroid: NDArray[np.float32] | None) -> list[float] | None:
+def _list_numbers(centroid: NDArray[np.float32] | None) -> list[float] | None:
     return None if centroid is None else centroid.tolist()
 
 
 def centroid_of(stored: list[float] | None) -> NDArray[np.float32] | None:
-    """Return a centroid ``(d,)`` from its stored numbers, None without any."""
+    """Return a centroid ``(d,)`` from its stored numbers; None if there are no numbers."""
     return None if stored is None else np.asarray(stored, dtype=np.float32)
 
 
-def _nearness(adjacent: Adjacent) -> tuple[int, float, int]:
-    """Return a sort key: most relationships, then largest weight, then id."""
+def _rank_nearness(adjacent: Adjacent) -> tuple[int, float, int]:
+    """Return the sort key of neighbors: most relationships, then largest weight, then id."""
     return -adjacent.edges, -adjacent.weight, adjacent.id

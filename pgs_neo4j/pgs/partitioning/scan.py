@@ -1,6 +1,6 @@
 """Scans the nodes and the relationships of a view into arrays.
 
-Texts are hashed and measured, not stored.
+Texts are only hashed and measured, so that they take no memory.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from pgs_neo4j.model import GraphMapping
 from pgs_neo4j.text.node_text import joined_text
 from pgs_neo4j.text.tokens import estimate_bytes
 
-PROBES = 4  # components of a vector that show whether it changed
-FACT_BITS = 56  # Neo4j stores a number of up to 58 bits in half the room of a longer one
+PROBES = 4  # components of a vector that are compared to notice a change
+FACT_BITS = 56  # Neo4j stores a number of up to 58 bits in half the space of a longer one
 PARALLEL = 3  # statements in flight
 
 
 class NodesRow(TypedDict):
-    """The row of ``read_nodes``: lists in parallel."""
+    """The row of ``read_nodes``: parallel lists."""
 
     ids: list[int]
     texts: list[list[object]]
@@ -41,7 +41,7 @@ class NodesRow(TypedDict):
 class Nodes:
     """The scanned nodes, all ``(n,)`` in ascending order of ``ids``.
 
-    ``sizes`` approximate the characters of each text. ``facts`` hash weight and embedding.
+    ``sizes`` approximate the characters of each text. ``facts`` is a hash of weight and embedding.
     """
 
     ids: NDArray[np.int64]
@@ -56,9 +56,9 @@ class Nodes:
 async def read_ids(
     db: Database, mapping: GraphMapping
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return internal ids ``(n,)`` of the view's nodes, and text sizes.
+    """Return the internal ids ``(n,)`` of the view's nodes, ascending, and their text sizes.
 
-    The ids ascend. A size ``(n,)`` is the approximate number of characters.
+    A size ``(n,)`` is the approximate number of characters.
     """
     rows = await db.read(
         queries.get("pgs/partitioning/read_node_sizes"),
@@ -87,9 +87,9 @@ async def scan_nodes(
     sizes: NDArray[np.int64],
     on_event: OnEvent,
 ) -> Nodes:
-    """Read the nodes ``ids`` ``(n,)``, ascending; vanished ones are left out.
+    """Read the nodes ``ids`` ``(n,)``, which ascend. Vanished nodes are left out.
 
-    ``sizes`` ``(n,)`` limit the portions.
+    ``sizes`` ``(n,)``, the text sizes, decide how many nodes are read at once.
     """
     text = mapping.text_properties
     facts = NodeFacts.empty(len(ids))
@@ -133,7 +133,7 @@ class NodeFacts:
 
     @staticmethod
     def empty(count: int) -> NodeFacts:
-        """Return empty facts of ``count`` nodes."""
+        """Create empty arrays for ``count`` nodes."""
         whole = np.zeros(count, dtype=np.int64)
         return NodeFacts(
             there=np.zeros(count, dtype=np.bool_),
@@ -145,7 +145,7 @@ class NodeFacts:
         )
 
     def fill(self, ids: NDArray[np.int64], row: NodesRow) -> None:
-        """Add a portion; ``ids`` ``(n,)`` are those of all nodes, ascending."""
+        """Add a portion. ``ids`` ``(n,)`` are the ids of all nodes, ascending."""
         place = np.searchsorted(ids, np.asarray(row["ids"], dtype=np.int64))
         self.seen += len(place)
         self.there[place] = True
@@ -154,7 +154,7 @@ class NodeFacts:
         self.dimensions[place] = row["dimensions"]
         if any(row["texts"]):
             self._measure(place, row["texts"])
-        probes = _probes(row["probes"])
+        probes = _list_probes(row["probes"])
         for column in range(probes.shape[1]):
             self.mix[place] = mixed_with(self.mix[place], probes[:, column].view(np.uint64))
 
@@ -166,7 +166,7 @@ class NodeFacts:
                 self.text_hash[at] = hash64(data)
 
     def nodes(self, ids: NDArray[np.int64], sizes: NDArray[np.int64]) -> Nodes:
-        """Return the nodes that arrived, of all ``ids`` and ``sizes`` ``(n,)``."""
+        """Return the nodes that arrived. ``ids`` and ``sizes`` ``(n,)`` belong to all nodes."""
         there = self.there
         return Nodes(
             ids=ids[there],
@@ -179,16 +179,16 @@ class NodeFacts:
         )
 
     def hashed(self) -> NDArray[np.int64]:
-        """Return a hash ``(n,)`` int64 of weight and embedding."""
+        """Return hashes ``(n,)`` int64 of each node's weight and embedding."""
         mix = mixed_with(self.mix, self.weight.view(np.uint64))
         mix = mixed_with(mix, self.dimensions.view(np.uint64))
         return (mix >> np.uint64(64 - FACT_BITS)).astype(np.int64)
 
 
-def _probes(rows: list[list[float]]) -> NDArray[np.float64]:
-    """Return the components ``(k, PROBES)``, 0 where a node has no vector.
+def _list_probes(rows: list[list[float]]) -> NDArray[np.float64]:
+    """Return the probed components ``(k, PROBES)``, with zeros for a node without a vector.
 
-    Without any vector the result is ``(k, 0)``.
+    If no node has a vector, the result is ``(k, 0)``.
     """
     if not any(rows):
         return np.empty((len(rows), 0))
@@ -196,13 +196,13 @@ def _probes(rows: list[list[float]]) -> NDArray[np.float64]:
 
 
 def node_hashes(nodes: Nodes) -> NDArray[np.uint64]:
-    """Return one hash ``(n,)`` uint64 of everything scanned of each node."""
+    """Return for each node one hash ``(n,)`` uint64 of all its scanned values."""
     mix = mixed_with(nodes.ids.view(np.uint64), nodes.text_hash.view(np.uint64))
     return mixed_with(mix, nodes.facts.view(np.uint64))
 
 
 class RelationshipsRow(TypedDict):
-    """A row of ``read_relationships``: one type, the lists in parallel."""
+    """A row of ``read_relationships``: parallel lists for the relationships of one type."""
 
     type: str
     sources: list[int]
@@ -214,8 +214,8 @@ class RelationshipsRow(TypedDict):
 class Relationships:
     """The scanned relationships, all ``(m,)``.
 
-    ``source`` and ``target`` are positions among the nodes; ``hash`` covers everything. A weight
-    that is not a number is NaN. ``type`` is the hash of each type's name.
+    ``source`` and ``target`` are positions of nodes. ``hash`` covers all other values. A weight
+    that is not a number is NaN. ``type`` is a hash of the type's name.
     """
 
     source: NDArray[np.int64]
@@ -228,7 +228,7 @@ class Relationships:
 async def scan_relationships(
     db: Database, mapping: GraphMapping, ids: NDArray[np.int64], on_event: OnEvent
 ) -> Relationships:
-    """Read the relationships ``(m,)`` among the nodes ``ids`` ``(n,)``, ascending."""
+    """Read the relationships ``(m,)`` among the nodes ``ids`` ``(n,)``, which ascend."""
     parts: list[Relationships] = []
     place_of = place_lookup(ids)
 
@@ -248,21 +248,21 @@ async def scan_relationships(
         use,
         PARALLEL,
     )
-    return _joined(parts)
+    return _join(parts)
 
 
 def place_lookup(ids: NDArray[np.int64]) -> Callable[[NDArray[np.int64]], NDArray[np.int64]]:
-    """Return a function from internal ids ``(k,)`` to positions ``(k,)`` in ``ids``.
+    """Return a function that maps internal ids ``(k,)`` to their positions ``(k,)`` in ``ids``.
 
-    ``ids`` ``(n,)`` ascend. The position of an id that is missing is -1.
+    ``ids`` ``(n,)`` ascend. The position of a missing id is -1.
     """
-    if len(ids) and ids[-1] < 8 * len(ids):  # ids are mostly dense, and a table is fast
+    if len(ids) and ids[-1] < 8 * len(ids):  # if ids are dense, a table is faster than a search
         table = np.full(int(ids[-1]) + 2, -1, dtype=np.int64)
         table[ids] = np.arange(len(ids))
         return lambda wanted: table[np.minimum(wanted, len(table) - 1)]
 
     def look_up(wanted: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return indexes ``(k,)`` of wanted ids in ``ids``, -1 if absent."""
+        """Return positions ``(k,)`` of wanted ids in ``ids``, -1 if absent."""
         place = np.minimum(np.searchsorted(ids, wanted), max(len(ids) - 1, 0))
         return np.where(ids[place] == wanted, place, -1)
 
@@ -272,7 +272,7 @@ def place_lookup(ids: NDArray[np.int64]) -> Callable[[NDArray[np.int64]], NDArra
 def read_edges(
     row: RelationshipsRow, place_of: Callable[[NDArray[np.int64]], NDArray[np.int64]]
 ) -> Relationships:
-    """Return a row's relationships whose two ends are in the view.
+    """Return the relationships of a row that have both ends in the view.
 
     ``place_of`` maps ids ``(k,)`` to positions ``(k,)``.
     """
@@ -281,7 +281,7 @@ def read_edges(
     source, target = place_of(source_ids), place_of(target_ids)
     inside = (source >= 0) & (target >= 0)
     weight = np.asarray(row["weights"], dtype=np.float64)[inside]
-    weight[np.isnan(weight)] = np.nan  # one bit pattern for all
+    weight[np.isnan(weight)] = np.nan  # NaN has several bit patterns, which would differ in hashes
     name = text_hash(row["type"])
     mix = np.full(len(weight), np.uint64(name + 2**63))
     for column in (source_ids[inside], target_ids[inside], weight):
@@ -289,7 +289,7 @@ def read_edges(
     return Relationships(source[inside], target[inside], weight, mix, np.full(len(weight), name))
 
 
-def _joined(parts: list[Relationships]) -> Relationships:
+def _join(parts: list[Relationships]) -> Relationships:
     none = np.empty(0, dtype=np.int64)
     empty = Relationships(none, none, np.empty(0), np.empty(0, dtype=np.uint64), none)
     columns = ("source", "target", "weight", "hash", "type")
@@ -299,7 +299,10 @@ def _joined(parts: list[Relationships]) -> Relationships:
 
 
 def restrict(edges: Relationships, chosen: NDArray[np.bool_]) -> Relationships:
-    """Return relationships between ``chosen`` ``(n,)`` nodes, as positions among those."""
+    """Return the relationships between chosen nodes, with positions among the chosen nodes.
+
+    ``chosen`` is a mask ``(n,)``.
+    """
     place = np.cumsum(chosen) - 1
     inside = chosen[edges.source] & chosen[edges.target]
     source, target = place[edges.source[inside]], place[edges.target[inside]]

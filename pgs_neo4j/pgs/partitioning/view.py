@@ -29,9 +29,10 @@ from pgs_neo4j.pgs.partitioning.scan import (
     scan_relationships,
 )
 
-# Limits of a weight that binds, as in the projection. GDS fails far above and below.
+# Limits of a positive weight, the same as in the projection. GDS fails far outside of them.
 MIN_WEIGHT, MAX_WEIGHT = 1e-100, 1e12
-# Issues that GDS would treat differently if it read the relationships itself.
+# Issues that GDS would treat differently if it read the relationships itself. A view with one of
+# them must be projected by a statement.
 UNCLEAN = (
     "self_loops",
     "relationships_without_weight",
@@ -41,7 +42,7 @@ UNCLEAN = (
 )
 
 TORN = "partitions_in_pieces"
-"""Partitions with nodes that nothing within them connects: what cannot be seen of a view."""
+"""The issue of partitions whose nodes are not all connected. A view alone cannot show it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,11 +50,11 @@ class View:
     """A scan of the user's graph.
 
     Node arrays are ``(n,)``, in ascending order of internal ids. ``sizes`` approximate the
-    characters of each text. ``facts`` hash weight and embedding, ``text_hash`` the text. ``source``
-    and ``target`` ``(m,)`` index into the nodes. ``weight`` ``(m,)`` is as stored, NaN where it is
-    not a number, and ``type`` ``(m,)`` the hash of the name of its type. ``passage`` ``(n,)`` marks
-    the passages that the mapping names. ``sketch`` summarizes the relationships; ``issues`` counts
-    irregularities.
+    characters of each text. ``text_hash`` is a hash of the text, and ``facts`` a hash of weight and
+    embedding. ``passage`` marks the passages that the mapping names. Relationship arrays are
+    ``(m,)``. ``source`` and ``target`` are positions of nodes. ``weight`` is the stored weight, or
+    NaN if that is not a number. ``type`` is a hash of the type's name. ``sketch`` summarizes the
+    relationships, and ``issues`` counts irregularities.
     """
 
     ids: NDArray[np.int64]
@@ -74,30 +75,24 @@ class View:
 
     @property
     def embedding_dimensions(self) -> int | None:
-        """The most frequent vector length; None without vectors.
-
-        Ties go to the longer one.
-        """
+        """The most frequent vector length, the longer one at a tie; None without vectors."""
         lengths = [(count, size) for size, count in self.dimensions.items() if size]
         return max(lengths)[1] if lengths else None
 
     @property
     def clean(self) -> bool:
-        """Whether GDS may read the relationships itself.
-
-        That needs usable weights and no self-loops.
-        """
+        """Whether GDS may read the relationships itself: all weights are usable, without loops."""
         return not any(name in self.issues for name in UNCLEAN)
 
     def fingerprint(self, settings: str) -> str:
-        """Return a hash of content and settings; equal hashes mean nothing changed."""
+        """Return a hash of content and settings. If it is equal, nothing changed."""
         return digest([self.content_hash, settings])
 
 
 async def scan(db: Database, mapping: GraphMapping, on_event: OnEvent) -> View:
-    """Read the view once; the order of rows does not matter.
+    """Read the nodes and relationships of a view once, in any order of rows.
 
-    A node that vanishes during the scan is treated as if it never existed.
+    A node that vanishes during the scan counts as if it had never existed.
     """
     ids, sizes = await read_ids(db, mapping)
     passages = await read_passages(db, mapping)
@@ -118,7 +113,7 @@ async def scan(db: Database, mapping: GraphMapping, on_event: OnEvent) -> View:
         source=edges.source,
         target=edges.target,
         weight=edges.weight,
-        dimensions=_counted(nodes.dimensions),
+        dimensions=_count_lengths(nodes.dimensions),
         sketch=sketch(edges.hash),
         content_hash=digest(content),
         issues=count_issues(mapping, nodes, edges),
@@ -137,11 +132,11 @@ def refuse_empty(graph: str, view: View) -> None:
 
 
 def usable_weights(weight: NDArray[np.float64]) -> tuple[NDArray[np.float64], bool]:
-    """Return relationship weights ``(m,)`` for the projection; say if all are equal.
+    """Return relationship weights ``(m,)`` for the projection, and whether all were set to 1.
 
-    A weight that is not a finite number counts 1, a negative one 0; others are clipped to the
-    limits. Without any positive weight every relationship counts 1: a graph whose weights are all
-    zero still has a structure.
+    A weight that is not a finite number becomes 1, and a negative one 0. All others are clipped to
+    the limits. If no weight is positive, all become 1, because a graph whose weights are all zero
+    still has a structure.
     """
     bounded = np.where(weight > 0, np.clip(weight, MIN_WEIGHT, MAX_WEIGHT), 0.0)
     cleaned = np.where(np.isfinite(weight), bounded, 1.0)
@@ -150,13 +145,13 @@ def usable_weights(weight: NDArray[np.float64]) -> tuple[NDArray[np.float64], bo
     return cleaned, False
 
 
-def _counted(dimensions: NDArray[np.int64]) -> dict[int, int]:
+def _count_lengths(dimensions: NDArray[np.int64]) -> dict[int, int]:
     sizes, counts = np.unique(dimensions, return_counts=True)
     return dict(zip(sizes.tolist(), counts.tolist(), strict=True))
 
 
 def count_issues(mapping: GraphMapping, nodes: Nodes, edges: Relationships) -> dict[str, int]:
-    """Count all irregularities; omit zeros."""
+    """Count all irregularities of a view, and leave out zeros."""
     source, target, weight = edges.source, edges.target, edges.weight
     proper = source != target
     low, high = np.minimum(source, target)[proper], np.maximum(source, target)[proper]
@@ -179,7 +174,7 @@ def count_issues(mapping: GraphMapping, nodes: Nodes, edges: Relationships) -> d
         counted["zero_relationship_weights"] = int(tiny.sum())
         counted["huge_relationship_weights"] = int((weight > MAX_WEIGHT).sum())
     if mapping.embedding:
-        sizes = _counted(nodes.dimensions)
+        sizes = _count_lengths(nodes.dimensions)
         counted["nodes_without_embedding"] = sizes.pop(0, 0)
         counted["embeddings_of_other_size"] = sum(sizes.values()) - max(sizes.values(), default=0)
     return {name: count for name, count in counted.items() if count}

@@ -1,12 +1,11 @@
 """Writes a generation: begins it, writes and describes its partitions, and makes it current.
 
-Unchanged partitions are shared. Two generations share a partition as one node with one set of
-members. The members keep the order in which they were built, although their weights may have
-changed slightly.
+Unchanged partitions are shared: two generations have the same node with the same members. The
+members keep the order of the first build, although their weights may have changed slightly.
 
-A refresh does no more than that. It serves a graph in which no relationship changed: only the
-partitions in which a text, weight, or embedding changed are written and described again. Partitions
-that a run is reading from the earlier generation do not change.
+If no relationship of a graph changed, a refresh is enough. It only writes and describes again the
+partitions in which a text, weight, or embedding changed. A run that still reads the earlier
+generation sees no change.
 """
 
 from __future__ import annotations
@@ -43,7 +42,7 @@ class SharedPartitions:
 
 @dataclass(frozen=True, slots=True)
 class Described:
-    """Partitions by id, the units above, and words too common as keywords."""
+    """Partitions by id, the units above them, and the words that are too common as keywords."""
 
     partitions: Sequence[Partition]
     units: Sequence[Unit]
@@ -51,13 +50,13 @@ class Described:
 
     @property
     def dimensions(self) -> int | None:
-        """Length of the centroids, None without any."""
+        """The length of the centroids; None if there are no centroids."""
         return next((len(p.centroid) for p in self.partitions if p.centroid is not None), None)
 
 
 @asynccontextmanager
 async def begin_generation(order: BuildOrder, tools: BuildTools) -> AsyncIterator[None]:
-    """Begin the ordered generation; abandon it on failure."""
+    """Begin the generation of an order; abandon it on failure. Raises LeaseLostError."""
     try:
         properties = {
             "algorithm": order.config.algorithm,
@@ -66,8 +65,8 @@ async def begin_generation(order: BuildOrder, tools: BuildTools) -> AsyncIterato
         await generation.begin(tools.db, order.lease, order.generation_id, properties)
         yield
     except BaseException:
-        # Shielded: a canceled attempt also removes its unfinished generation. A generation made
-        # current before the failure stays.
+        # The cleanup is shielded, so that even a canceled attempt removes its unfinished
+        # generation. A generation that became current before the failure stays.
         with suppress(DatabaseError):
             await to_the_end(generation.abandon(tools.db, order.generation_id))
         raise
@@ -80,9 +79,9 @@ async def write(
     members: Membership,
     shared: SharedPartitions | None,
 ) -> bool:
-    """Write partitions, by id from 1, with members and adjacent partitions.
+    """Write partitions, by id from 1, with their members and adjacent partitions.
 
-    False if nodes vanished. Raises LeaseLostError.
+    Returns False if nodes vanished. Raises LeaseLostError.
     """
     shared_ids = shared.partition_ids if shared is not None else ()
     if shared is not None and shared_ids:
@@ -116,7 +115,7 @@ async def describe(
     levels: Sequence[NDArray[np.int64]],
     shared: SharedPartitions | None,
 ) -> Described:
-    """Describe the written partitions and the units above. Raises LeaseLostError.
+    """Describe the written partitions and the units above them. Raises LeaseLostError.
 
     Each of ``levels`` is ``(k,)``, as :func:`pgs_neo4j.graph.hierarchy.hierarchy` returns it.
     """
@@ -147,10 +146,7 @@ async def make_current(
 async def refresh_generation(
     order: BuildOrder, tools: BuildTools, view: View, previous: Predecessor
 ) -> bool:
-    """Write the refreshed generation and make it current.
-
-    False if nodes vanished.
-    """
+    """Write the refreshed generation and make it current; return False if nodes vanished."""
     touched = set(previous.comparison.touched)
     shared = SharedPartitions(
         previous.generation, {part.id for part in previous.partitions} - touched
@@ -163,7 +159,7 @@ async def refresh_generation(
                 await generation.abandon(tools.db, order.generation_id)
                 return False
         with tools.timer.step("enrich"):
-            levels = await _levels(tools.db, previous)
+            levels = await _read_levels(tools.db, previous)
             described = await describe(order, tools, view, members, drafts, levels, shared)
         finished = replace(
             previous.generation,
@@ -182,7 +178,7 @@ async def refresh_generation(
 
 
 def _kept_issues(previous: Predecessor) -> dict[str, int]:
-    """Return what was noticed of the partitions, which stay as they are."""
+    """Return the issues of the earlier partitions, which a refresh does not divide again."""
     torn = previous.generation.issues.get(TORN, 0)
     return {TORN: torn} if torn else {}
 
@@ -190,7 +186,7 @@ def _kept_issues(previous: Predecessor) -> dict[str, int]:
 def _redraft(
     order: BuildOrder, view: View, members: Membership, previous: Predecessor
 ) -> list[Partition]:
-    """Return the partitions by id, the touched ones with new uids."""
+    """Return the partitions by id. Touched ones get new uids and new counts of texts and tokens."""
     touched = set(previous.comparison.touched)
     tokens = np.bincount(members.partition_ids, view.tokens, len(previous.partitions) + 1)
     texts = np.bincount(members.partition_ids, view.tokens > 0, len(previous.partitions) + 1)
@@ -208,8 +204,8 @@ def _redraft(
     ]
 
 
-async def _levels(db: Database, previous: Predecessor) -> list[NDArray[np.int64]]:
-    """Return, for each level ``(k,)``, the position of its units above."""
+async def _read_levels(db: Database, previous: Predecessor) -> list[NDArray[np.int64]]:
+    """Return for each level an array ``(k,)`` with the positions of its parents, from 0."""
     above = await generation.read_units(db, previous.generation.id)
     if not above:
         return []

@@ -1,6 +1,6 @@
 """Describes partitions: keywords, names, a summary, typical sentences, and a centroid.
 
-No model reads the texts, except an embedder where one is configured.
+No language model reads the texts. An embedder does if one is configured.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ from pgs_neo4j.text.terms.vocabulary import Vocabulary
 
 SUMMARY_KEYWORDS = 5
 SUMMARY_TEXT = 120  # characters of the heaviest node's text, as published
-DIGEST_TEXT = 4000  # characters of the heaviest nodes that stand for a partition
+DIGEST_TEXT = 4000  # characters of the heaviest nodes' texts that represent a partition
 EMBED_BATCH = 1024
 
 
@@ -54,8 +54,8 @@ EMBED_BATCH = 1024
 class PartitionTexts:
     """Data derived from a partition's texts.
 
-    ``openings`` are beginnings of texts. ``total`` ``(d,)`` is the sum of ``count`` vectors, None
-    without any.
+    ``openings`` are beginnings of texts. ``total`` ``(d,)`` is the sum of ``count`` vectors, or
+    None without vectors.
     """
 
     openings: Openings = field(default_factory=lambda: Openings(0))
@@ -82,7 +82,7 @@ class PartitionTexts:
 
     @property
     def mean(self) -> NDArray[np.float64] | None:
-        """Return the mean vector ``(d,)``, None without any."""
+        """The mean vector ``(d,)``; None without vectors."""
         return None if self.total is None else self.total / self.count
 
 
@@ -97,9 +97,10 @@ async def describe(
 ) -> tuple[list[Partition], frozenset[str]]:
     """Add keywords, names, summary, typical sentences, and centroid to partitions.
 
-    Returns them with the words too common to be keywords. Texts are read in portions, partition by
-    partition, heaviest node first. ``partitions`` may be part of a generation. ``others`` are the
-    rest, already described, and ``common`` are the words left out of their keywords.
+    Returns the partitions, and the words that are too common as keywords. Texts are read in
+    portions, partition by partition, heaviest node first. ``partitions`` may be only a part of a
+    generation. ``others`` are the rest, which already have descriptions, and ``common`` are the
+    words that were too common for their keywords.
     """
     if not partitions:
         return [], frozenset(common)
@@ -114,7 +115,7 @@ async def describe(
         await reader.end()
     left_out = counter.common([part.keywords for part in others]) | frozenset(common)
     keywords = counter.keywords(left_out)
-    vectors = await _centroids(
+    vectors = await _compute_centroids(
         order, tools, seen, keywords, view.embedding_dimensions, partial=bool(others)
     )
     names = await name_partitions(tools.db, order.generation_id, counter, partitions, others)
@@ -164,7 +165,7 @@ def _write_abstracts(
 
 @dataclass(slots=True)
 class TextReader:
-    """Takes the texts of members, partition by partition."""
+    """Reads the texts of members, partition by partition, to index and describe them."""
 
     space: Space
     seen: dict[int, PartitionTexts]
@@ -172,8 +173,8 @@ class TextReader:
     batch: list[MemberText] = field(default_factory=list)
 
     async def take(self, members: list[MemberText]) -> None:
-        """Read members; those without a text only count."""
-        # Each has a thread of its own for its arrays.
+        """Index and describe members. A member without a text only takes a number in the index."""
+        # Both use a worker thread for their arrays, so they run at the same time.
         await together(self._index(members), self._describe(members))
 
     async def _index(self, members: list[MemberText]) -> None:
@@ -181,24 +182,28 @@ class TextReader:
             await self.index.add(partition_id, group)
 
     async def _describe(self, members: list[MemberText]) -> None:
-        with_text = [one for one in members if one.text]
-        for one in with_text:
-            self.seen[one.partition_id].add_text(one.text)
-        for one in self._embedded(with_text):
-            self.batch.append(one)
+        with_text = [member for member in members if member.text]
+        for member in with_text:
+            self.seen[member.partition_id].add_text(member.text)
+        for member in self._choose_embedded(with_text):
+            self.batch.append(member)
             if len(self.batch) == EMBED_BATCH:
                 await self._embed()
 
-    def _embedded(self, members: list[MemberText]) -> list[MemberText]:
-        """Return the members whose texts the embedder has to read, not only their words."""
+    def _choose_embedded(self, members: list[MemberText]) -> list[MemberText]:
+        """Return the members whose texts the embedder must read.
+
+        The hashing embedder needs only words, which ``WordReader`` counts. So it reads only texts
+        that are cut for the index.
+        """
         if self.space.kind != "texts":
             return []
         if isinstance(self.space.embedder, HashingEmbedder):
-            return [one for one in members if is_cut(one.whole)]
+            return [member for member in members if is_cut(member.whole)]
         return members
 
     async def end(self) -> None:
-        """Embed and index the texts that are left. Raises LeaseLostError."""
+        """Embed and index the remaining texts. Raises LeaseLostError."""
         await self._embed()
         await self.index.flush()
 
@@ -207,15 +212,15 @@ class TextReader:
             return
         assert self.space.embedder is not None
         batch, self.batch = self.batch, []
-        vectors = await self.space.embed(self.space.embedder, [one.text for one in batch])
-        owners = np.array([one.partition_id for one in batch])
+        vectors = await self.space.embed(self.space.embedder, [member.text for member in batch])
+        owners = np.array([member.partition_id for member in batch])
         for partition_id in np.unique(owners).tolist():
             own = np.asarray(vectors[owners == partition_id], dtype=np.float64)
             self.seen[partition_id].add_vectors(own)
 
 
 def word_hasher(space: Space) -> TextHasher | None:
-    """Return what makes vectors of words, None if the embedder has to read the texts."""
+    """Return a hasher that makes vectors from words; None if the embedder must read the texts."""
     if space.kind != "texts" or not isinstance(space.embedder, HashingEmbedder):
         return None
     return TextHasher(space.embedder.size)
@@ -223,9 +228,9 @@ def word_hasher(space: Space) -> TextHasher | None:
 
 @dataclass(slots=True)
 class WordReader:
-    """Counts keywords, and with a ``hasher`` adds up vectors by partition in ``sums``.
+    """Counts keywords. With a ``hasher``, it also adds up vectors by partition in ``sums``.
 
-    Partitions come one after the other.
+    The texts must arrive partition by partition.
     """
 
     keywords: KeywordCounter
@@ -237,8 +242,8 @@ class WordReader:
         """Count the words of a batch, and add up its vectors.
 
         ``partition_ids`` ``(k,)`` are the partitions of the pieces, and ``bodies`` ``(k,)`` the
-        places where the nodes' texts begin. The titles before them do not count for vectors.
-        Neither do texts that are cut.
+        positions where the nodes' texts begin. The titles before them do not count for vectors, and
+        neither do texts that are cut.
         """
         self._count_keywords(batch, partition_ids)
         for partition_id in self.keywords.unfinished - {int(partition_ids[-1])}:
@@ -247,8 +252,9 @@ class WordReader:
             self._add_vectors(self.hasher, batch, partition_ids, bodies)
 
     def _count_keywords(self, batch: TextBatch, partition_ids: IntArray) -> None:
-        """Count keywords of pieces of texts; only those with markup are split again."""
-        again = _with_signs(batch)  # their words were divided for the index
+        """Count the keywords of pieces. Only pieces with markup or signs are split again."""
+        # The index divides words in a script without spaces, so these pieces are split again.
+        again = _find_signs(batch)
         marked: dict[int, str] = {}
         for place in {*marked_texts(batch.split).tolist(), *np.flatnonzero(again).tolist()}:
             plain = plain_text(batch.pieces[place])
@@ -270,7 +276,7 @@ class WordReader:
         owners, counts = np.unique(partition_ids[wanted], return_counts=True)
         for owner, count in zip(owners.tolist(), counts.tolist(), strict=True):
             self.sums[owner].count += count
-        apart = wanted & _with_signs(batch)
+        apart = wanted & _find_signs(batch)
         if apart.any():
             places = np.flatnonzero(apart).tolist()
             rows = hasher.rows([batch.pieces[place][bodies[place] :] for place in places])
@@ -285,14 +291,14 @@ class WordReader:
             self.sums[owner].add_total(total)
 
 
-def _with_signs(batch: TextBatch) -> BoolArray:
-    """Return which pieces ``(k,)`` have words in a script without spaces."""
+def _find_signs(batch: TextBatch) -> BoolArray:
+    """Return a mask ``(k,)`` of the pieces with words in a script without spaces."""
     mask = np.zeros(len(batch.pieces), np.bool_)
     mask[batch.split.signs.texts] = True
     return mask
 
 
-async def _centroids(
+async def _compute_centroids(
     order: BuildOrder,
     tools: BuildTools,
     seen: dict[int, PartitionTexts],
@@ -301,7 +307,10 @@ async def _centroids(
     *,
     partial: bool,
 ) -> dict[int, NDArray[np.float32]]:
-    """Return the centroid ``(d,)`` per partition id, in the graph's space."""
+    """Return the centroids ``(d,)`` by partition id, in the graph's vector space.
+
+    ``partial`` says that ``seen`` has only some partitions of the generation.
+    """
     space, mapping = tools.space, order.mapping
     if space.kind == "stored" and mapping.embedding and dimensions:
         return await compute_centroids(

@@ -1,8 +1,8 @@
-"""Reads the texts of members, and writes the text index by which questions find nodes.
+"""Reads the texts of members, and writes the text index that questions search.
 
-The index is a list of segments (:mod:`pgs_neo4j.text.terms.postings`). A partition lies in one
-segment, its members numbered in the order of rank. Generations that share a partition share its
-segment.
+The index is a list of segments (:mod:`pgs_neo4j.text.terms.postings`). Each partition is in one
+segment, which numbers its members in the order of rank. Generations that share a partition share
+its segment.
 """
 
 from __future__ import annotations
@@ -33,22 +33,19 @@ from pgs_neo4j.text.normal_form import normal_form
 from pgs_neo4j.text.terms.cells import cell_uid
 from pgs_neo4j.text.terms.postings import Segment, SegmentBuilder, TextBatch
 
-# A segment ends after the partition that reaches one of these. With up to 65,536 texts, a posting
-# takes a byte less. The arrays of four million postings take about 200 MB while they are sorted.
+# A segment ends after the partition that reaches one of these limits. With up to 65,536 texts, a
+# posting takes one byte less. Four million postings take about 200 MB while they are sorted.
 MOST_TEXTS = 60_000
 MOST_POSTINGS = 4_000_000
-WRITE_BYTES = 4_000_000  # of cells in one transaction
-# A question reads a cell of each segment. Small ones are merged if there are more than this.
+WRITE_BYTES = 4_000_000  # bytes of cells in one transaction
+# A question reads a cell of each segment, so more small segments than this are merged.
 MOST_SMALL = 16
-SMALL_BITS = 8  # of a segment with a sixth of the postings of a full one
+SMALL_BITS = 8  # a segment with so many bits has about a sixth of a full one's postings
 
 
 @dataclass(frozen=True, slots=True)
 class MemberText:
-    """The text of a member of a partition.
-
-    ``title`` is empty if the text contains it.
-    """
+    """The text of a member of a partition. ``title`` is empty if the text contains it."""
 
     partition_id: int
     title: str
@@ -56,7 +53,7 @@ class MemberText:
 
     @property
     def normal(self) -> MemberText:
-        """The same in the normal form in which it is indexed."""
+        """The member with title and text in normal form, as they are indexed."""
         return replace(self, title=normal_form(self.title), text=normal_form(self.text))
 
     @property
@@ -66,7 +63,7 @@ class MemberText:
 
     @property
     def body(self) -> int:
-        """The place in the whole at which the text begins."""
+        """The position in ``whole`` where the text begins."""
         return len(self.title) + 1 if self.title else 0
 
 
@@ -78,12 +75,12 @@ async def read_texts(
     partition_ids: Collection[int],
     take: Callable[[list[MemberText]], Awaitable[None]],
 ) -> None:
-    """Hand the texts of some partitions to ``take``, in portions.
+    """Pass the texts of some partitions to ``take``, in portions.
 
-    All members of a partition come in the order of rank, with or without a text.
+    All members of a partition arrive in the order of rank, with or without a text.
     """
     mapping = order.mapping
-    title = mapping.other_titles  # the others are text, and are not read twice
+    title = mapping.other_titles  # all other title properties are read as text already
     ranked = np.lexsort((members.rank, members.partition_ids))
     wanted = ranked[np.isin(members.partition_ids[ranked], list(partition_ids))]
     sizes = view.sizes[np.searchsorted(view.ids, members.nodes[wanted])]
@@ -107,7 +104,7 @@ async def read_texts(
 
 
 class SegmentSize(TypedDict):
-    """A row of ``read_segment_sizes``: how many texts of some partitions a segment has."""
+    """A row of ``read_segment_sizes``: the number of texts of some partitions in a segment."""
 
     id: str
     bits: int
@@ -116,15 +113,15 @@ class SegmentSize(TypedDict):
 
 
 Use = Callable[[TextBatch, NDArray[np.int64], NDArray[np.int64]], None]
-"""Takes a batch, and for each piece ``(k,)`` its partition and where the node's text begins."""
+"""Receives a batch, and for each piece ``(k,)`` its partition and where the node's text begins."""
 
 
 @dataclass(slots=True)
 class SegmentWriter:
-    """Indexes texts as they stream by, partition by partition, in the order of rank.
+    """Indexes texts as they arrive, partition by partition, in the order of rank.
 
-    ``uids`` are those of the partitions by id. ``typical`` is the mean length of the graph's texts.
-    ``use`` also gets the words of the texts, so that they are split only once.
+    ``uids`` are the uids of the partitions by id. ``typical`` is the mean length of the graph's
+    texts. ``use`` also gets the words of the texts, so that texts are split only once.
     """
 
     db: Database
@@ -143,7 +140,7 @@ class SegmentWriter:
         self.builder = SegmentBuilder(self.typical)
 
     async def add(self, partition_id: int, members: Iterable[MemberText]) -> None:
-        """Index the next members of a partition; those without a text count.
+        """Index the next members of a partition. Members without a text take a number as well.
 
         Raises LeaseLostError.
         """
@@ -158,7 +155,7 @@ class SegmentWriter:
             await self._count()
 
     async def flush(self) -> None:
-        """Write the segment of everything added so far. Raises LeaseLostError."""
+        """Write a segment with all members added so far. Raises LeaseLostError."""
         if not self.firsts:
             return
         await self._count()
@@ -167,7 +164,7 @@ class SegmentWriter:
         self.builder, self.firsts, self._bodies = SegmentBuilder(self.typical), {}, []
 
     async def _count(self) -> None:
-        """Count the terms of the waiting texts, and use the previous batch at the same time."""
+        """Count the terms of the waiting texts, and pass on the previous batch at the same time."""
         for pieces, numbers in self.builder.take_waiting():
             batch, _ = await together(
                 asyncio.to_thread(self.builder.count, pieces, numbers), self._use_counted()
@@ -233,10 +230,10 @@ async def merge_segments(
     members: Membership,
     partitions: Sequence[Partition],
 ) -> None:
-    """Merge small segments, which come with each refresh, if there are too many.
+    """Merge small segments if there are too many. Each refresh adds one.
 
-    The partitions of the smallest are indexed again. They leave their segments when the new one is
-    complete. ``members`` are those of all partitions. Raises LeaseLostError.
+    The partitions of the smallest segments are indexed again. They leave their old segments when
+    the new one is complete. ``members`` are the members of all partitions. Raises LeaseLostError.
     """
     if not (order.mapping.has_text or order.mapping.has_title):
         return
@@ -257,10 +254,10 @@ async def merge_segments(
 
 
 def choose_scattered(segments: Sequence[SegmentSize]) -> set[str]:
-    """Return the uids of the partitions in the smallest segments, if too many are small.
+    """Return the uids of the partitions in the smallest segments, if there are too many small ones.
 
-    At least half of the small ones are merged, so that the next refreshes merge none. The smallest
-    come first, so that a text is seldom indexed again.
+    At least half of the small segments are merged, so that the next refreshes need not merge. The
+    smallest come first, so that few texts are indexed again.
     """
     small = [s for s in segments if s["bits"] <= SMALL_BITS and s["texts"] < MOST_TEXTS // 2]
     if len(small) <= MOST_SMALL:

@@ -1,7 +1,8 @@
-"""Finds terms and labels of partitions, which tell them apart, and asks labels as questions.
+"""Finds terms and labels that distinguish partitions, and tests the labels as questions.
 
-A label should lead to its own partition. If it does not, but another combination of terms does,
-that one replaces it. The text index answers, because it is complete by then.
+A label should lead to its own partition when it is asked as a question. If it does not, but another
+combination of terms does, that combination becomes the label. The text index answers, since it is
+complete by then.
 """
 
 from __future__ import annotations
@@ -35,8 +36,8 @@ from pgs_neo4j.text.terms.postings import count_terms
 from pgs_neo4j.text.terms.spans import TEXT_BITS, run_starts
 
 WORD_ROWS = 1000  # partitions whose counts are written at once, about a kilobyte each
-TERMS = 500  # whose postings are read at once; neighbors share cells
-WORDS = 1 << TEXT_BITS  # split at once, at most
+TERMS = 500  # terms whose postings are read at once, since neighboring terms share cells
+WORDS = 1 << TEXT_BITS  # most words that are split at once
 Postings = tuple[NDArray[np.int32], NDArray[np.float32], float]
 """Texts and scores of a term, both ``(k,)``, and its rarity."""
 
@@ -56,24 +57,25 @@ async def name_partitions(
     partitions: Sequence[Partition],
     others: Sequence[Partition],
 ) -> Names:
-    """Name ``partitions``, whose text index is complete; store their counts for later.
+    """Name ``partitions``, and store their word counts for later builds.
 
-    ``others`` keep the labels that they have. Raises DatabaseError.
+    Their text index must be complete. ``others`` keep the labels that they have. Raises
+    DatabaseError.
     """
     for partition_id in counter.unfinished:
         counter.finish(partition_id)
     counted = counter.counts()
     counts = {part.id: counted.get(part.id, Counter()) for part in partitions}
-    await _store(db, partitions, counts)
+    await _store_counts(db, partitions, counts)
     rest = await _read(db, others)
     fixed = {part.id: tuple(part.label.split(LABEL_JOINT)) for part in others if part.label}
-    scored = await asyncio.to_thread(_score, counter, counts, rest)
+    scored = await asyncio.to_thread(_score_partitions, counter, counts, rest)
     labels = Labels(scored, {**dict.fromkeys(rest, ()), **fixed})
     await improve_labels(db, generation_id, labels)
     return Names(scored, labels.chosen)
 
 
-def _score(
+def _score_partitions(
     counter: KeywordCounter,
     counts: Mapping[int, Counter[str]],
     rest: Mapping[int, Counter[str]],
@@ -84,7 +86,7 @@ def _score(
     return score_words({**rest, **counts}, holders)
 
 
-async def _store(
+async def _store_counts(
     db: Database, partitions: Sequence[Partition], counts: Mapping[int, Counter[str]]
 ) -> None:
     rows = [{"uid": part.uid, "words": pack_counts(counts[part.id])} for part in partitions]
@@ -94,18 +96,18 @@ async def _store(
 
 
 async def _read(db: Database, others: Sequence[Partition]) -> dict[int, Counter[str]]:
-    """Return the counts of partitions that were described before."""
+    """Read the word counts of partitions that were described before."""
     stored: list[Row] = []
     if others:
         uids = [part.uid for part in others]
         stored = await db.read(queries.get("pgs/partitioning/read_word_counts"), uids=uids)
     earlier = {row["uid"]: unpack_counts(row["words"]) for row in stored}
-    # A graph that is removed just now has no partitions any more.
+    # If the graph was just removed, its partitions have no counts any more.
     return {part.id: earlier.get(part.uid, Counter()) for part in others}
 
 
 async def improve_labels(db: Database, generation_id: str, labels: Labels) -> None:
-    """Let the labels of a generation lead to their partitions. Raises DatabaseError."""
+    """Replace labels of a generation that do not lead to their partitions. Raises DatabaseError."""
     table = await read_table(db, generation_id)
     if table.segments and labels.chosen:
         await LabelCheck(db, table).improve(labels)
@@ -113,9 +115,9 @@ async def improve_labels(db: Database, generation_id: str, labels: Labels) -> No
 
 @dataclass(slots=True)
 class LabelCheck:
-    """Asks labels as questions to the text index of a generation.
+    """Tests labels as questions against the text index of a generation.
 
-    ``postings`` holds what was read, by term. ``terms`` holds the terms of each word.
+    ``postings`` caches the postings of each term, and ``terms`` the terms of each word.
     """
 
     db: Database
@@ -124,14 +126,14 @@ class LabelCheck:
     terms: dict[str, list[int]] = field(default_factory=dict)
 
     async def improve(self, labels: Labels) -> None:
-        """Replace labels that do not lead to their partition, if another one does."""
+        """Replace each label that does not lead to its partition, if another one does."""
         await self._read(word for label in labels.chosen.values() for word in label)
-        failed = await asyncio.to_thread(self._failed, labels)
-        # Which labels are free changes with each replacement, so all terms are read.
+        failed = await asyncio.to_thread(self._find_failed, labels)
+        # Each replacement changes which labels are free, so the terms of all candidates are read.
         await self._read(word for part in failed for word in list_terms(labels.scored[part]))
         await asyncio.to_thread(self._replace, labels, failed)
 
-    def _failed(self, labels: Labels) -> list[int]:
+    def _find_failed(self, labels: Labels) -> list[int]:
         return [p for p, label in labels.chosen.items() if label and not self.leads_to(label, p)]
 
     def _replace(self, labels: Labels, failed: Iterable[int]) -> None:
@@ -142,7 +144,7 @@ class LabelCheck:
                 labels.replace(part, label)
 
     def leads_to(self, label: Sequence[str], partition_id: int) -> bool:
-        """Whether most evidence for the words of a label is in a partition."""
+        """Return whether most evidence for the words of a label is in a partition."""
         terms = dict.fromkeys(term for word in label for term in self.terms[word])
         read = [self.postings[term] for term in terms if term in self.postings]
         if not read:
@@ -153,7 +155,7 @@ class LabelCheck:
         order = np.argsort(texts, kind="stable")
         first = run_starts(texts[order])
         texts, scores = texts[order[first]], np.add.reduceat(scores[order], first)
-        # As in `score_nodes`, a text that holds more of the words is preferred.
+        # As in ``score_nodes``, a text that contains more of the words is preferred.
         scores *= np.sqrt(np.add.reduceat(rarities[order], first))
         if len(texts) > MOST_NODES:
             least = np.partition(scores, -MOST_NODES)[-MOST_NODES]
@@ -163,7 +165,7 @@ class LabelCheck:
         return next(iter(votes)) == partition_id
 
     async def _read(self, words: Iterable[str]) -> None:
-        """Read the postings of words that are not read yet, a portion at a time."""
+        """Read the missing postings of words, in portions."""
         terms = sorted(self._split(words) - self.postings.keys())
         for start in range(0, len(terms), TERMS):
             index = await read_terms(self.db, self.table, terms[start : start + TERMS])
@@ -182,7 +184,7 @@ class LabelCheck:
 
 
 def _weigh(index: TextIndex) -> dict[int, Postings]:
-    """Return postings with scores that count the rarity of their terms."""
+    """Return postings by term, with scores multiplied by the rarity of the term."""
     weights = {term: rarity(index.size, len(found)) for term, found in index.postings.items()}
     return {
         term: (

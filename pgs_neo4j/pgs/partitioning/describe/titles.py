@@ -1,7 +1,7 @@
-"""Collects titles: of a partition's heaviest nodes, and of nodes of its neighbors.
+"""Collects the titles of a partition's heaviest nodes, and of nodes in neighboring partitions.
 
-A sweep is shown the titles of a neighbor's nodes that most relationships of its own partition lead
-to. By these it recognizes the neighbor.
+So that a sweep recognizes a neighbor, its prompt shows titles of that neighbor. They belong to the
+nodes with the most relationships to the partition that is read.
 """
 
 from __future__ import annotations
@@ -25,13 +25,14 @@ from pgs_neo4j.pgs.partitioning.order import BuildOrder, BuildTools
 from pgs_neo4j.pgs.partitioning.view import View
 from pgs_neo4j.text.node_text import shortened, title_of
 
-TITLES = 8  # of a partition
+TITLES = 8  # titles of a partition
 LENGTH = 60  # characters of a title
-# Titles from all neighbors together: as many as the partition has nodes, but within these bounds.
+# Bounds for the titles from all neighbors. Between them, there is one for each node of the
+# partition.
 FEWEST_REACHED, MOST_REACHED = 60, 200
 MOST_EACH = 60  # titles of one neighbor
 BATCH = 10_000  # nodes read at once
-READ_AHEAD = 3  # nodes read for each title of a partition, since some have the same or none
+READ_AHEAD = 3  # nodes read per title, since some nodes have no title or the same one
 
 
 async def add_titles(
@@ -42,26 +43,28 @@ async def add_titles(
     partitions: Sequence[Partition],
     fresh: Sequence[Partition],
 ) -> list[Partition]:
-    """Return ``fresh`` with the titles of their heaviest nodes, and store those of neighbors.
+    """Return ``fresh`` with the titles of their heaviest nodes, and store the neighbors' titles.
 
-    ``partitions`` are all of the generation, by id from 1, and ``members`` theirs, in the order of
-    ``view``. Raises LeaseLostError.
+    ``partitions`` are all partitions of the generation, by id from 1. ``members`` are their
+    members, in the order of ``view``. Raises LeaseLostError.
     """
     if not (order.mapping.has_text or order.mapping.has_title):
         return list(fresh)
-    central = _central(members, [part.id for part in fresh])
-    reached = await asyncio.to_thread(_reach, view, members, partitions)
+    central = _find_heaviest(members, [part.id for part in fresh])
+    reached = await asyncio.to_thread(_reach_neighbors, view, members, partitions)
     ids = np.unique(np.concatenate((view.ids[reached.node], *central.values())))
     titles = await read_titles(tools.db, order.mapping, ids)
-    rows = _link_rows(reached, view.ids, titles, {part.id: part.uid for part in partitions})
+    rows = _make_link_rows(reached, view.ids, titles, {part.id: part.uid for part in partitions})
     await generation.write_reached(tools.db, order.graph, order.generation_id, rows)
     return [
-        replace(part, titles=_distinct((titles[i] for i in central[part.id].tolist()), TITLES))
+        replace(part, titles=_drop_repeats((titles[i] for i in central[part.id].tolist()), TITLES))
         for part in fresh
     ]
 
 
-def _central(members: Membership, partition_ids: Sequence[int]) -> dict[int, NDArray[np.int64]]:
+def _find_heaviest(
+    members: Membership, partition_ids: Sequence[int]
+) -> dict[int, NDArray[np.int64]]:
     """Return the ids ``(k,)`` of the heaviest nodes of each partition, heaviest first."""
     heavy = np.flatnonzero(members.rank < READ_AHEAD * TITLES)
     heavy = heavy[np.lexsort((members.rank[heavy], members.partition_ids[heavy]))]
@@ -74,7 +77,7 @@ def _central(members: Membership, partition_ids: Sequence[int]) -> dict[int, NDA
     }
 
 
-def _reach(view: View, members: Membership, partitions: Sequence[Partition]) -> Reached:
+def _reach_neighbors(view: View, members: Membership, partitions: Sequence[Partition]) -> Reached:
     sizes = np.array([0, *(part.size for part in partitions)])
     return reach(
         (view.source, view.target),
@@ -86,31 +89,31 @@ def _reach(view: View, members: Membership, partitions: Sequence[Partition]) -> 
     )
 
 
-def _link_rows(
+def _make_link_rows(
     reached: Reached,
     ids: NDArray[np.int64],
     titles: Mapping[int, str],
     uids: Mapping[int, str],
 ) -> list[Row]:
     """Return the rows of ``write_reached``."""
-    listed: dict[tuple[int, int], list[str]] = defaultdict(list)
+    by_link: dict[tuple[int, int], list[str]] = defaultdict(list)
     columns = (reached.owner.tolist(), reached.neighbor.tolist(), ids[reached.node].tolist())
     for owner, neighbor, node in zip(*columns, strict=True):
-        listed[owner, neighbor].append(titles[node])
+        by_link[owner, neighbor].append(titles[node])
     return [
-        {"source": uids[owner], "target": uids[neighbor], "titles": list(_distinct(names))}
-        for (owner, neighbor), names in listed.items()
+        {"source": uids[owner], "target": uids[neighbor], "titles": list(_drop_repeats(names))}
+        for (owner, neighbor), names in by_link.items()
     ]
 
 
-def _distinct(titles: Iterable[str], most: int | None = None) -> tuple[str, ...]:
+def _drop_repeats(titles: Iterable[str], most: int | None = None) -> tuple[str, ...]:
     return tuple(dict.fromkeys(filter(None, titles)))[:most]
 
 
 async def read_titles(
     db: Database, mapping: GraphMapping, ids: NDArray[np.int64]
 ) -> dict[int, str]:
-    """Return the titles of nodes ``(k,)`` by id, empty without any."""
+    """Return the titles of nodes by id; empty for a node without a title. ``ids`` is ``(k,)``."""
     titles = dict.fromkeys(ids.tolist(), "")
     for start in range(0, len(ids), BATCH):
         rows = await db.read(

@@ -1,8 +1,8 @@
 """Chooses sentences that are typical of a partition.
 
-They are chosen from the beginnings of the texts of its heaviest nodes, so that no text is read
-again. A sentence is typical if it holds many words that tell the partition apart. Lines that many
-nodes share, such as copyright lines and headers, are left out first.
+The candidates are in the beginnings of the texts of the heaviest nodes, which were remembered, so
+that no text is read again. A sentence is typical if it contains many words that distinguish the
+partition. Lines that many nodes share, such as copyright lines and headers, are removed first.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ from pgs_neo4j.llm.extractive.sentences import sentences
 from pgs_neo4j.text.node_text import shortened
 from pgs_neo4j.text.terms.plain import without_markup
 
-OPENING = 2000  # characters of a text that are looked at
-MOST_OPENINGS = 24  # texts of a partition
-ROOM = 6_000  # characters of a partition's texts
-ALL_ROOM = 24_000_000  # characters of all partitions that are remembered, unless there are many
+OPENING = 2000  # most characters of one text that are remembered
+MOST_OPENINGS = 24  # most texts of a partition that are remembered
+ROOM = 6_000  # most characters of a partition that are remembered
+ALL_ROOM = 24_000_000  # characters of all partitions, unless LEAST_ROOM for each needs more
 LEAST_ROOM = 2_000
-SHARED_BY = 3  # nodes that share a line of boilerplate, at least
-LONG_LINE = 200  # characters; a longer line is a paragraph
-PARAGRAPHS = 4  # in which sentences are looked for
-SENTENCES, LONGEST = 2, 240  # of a partition, and their characters
-FEWEST_WORDS, SHORTEST_UNSPACED = 6, 10  # of a sentence; letters in a script without spaces
+SHARED_BY = 3  # least number of nodes that share a line of boilerplate
+LONG_LINE = 200  # characters; a longer line counts as a paragraph
+PARAGRAPHS = 4  # best paragraphs, whose sentences are candidates
+SENTENCES, LONGEST = 2, 240  # sentences of a partition, and most characters of each
+FEWEST_WORDS, SHORTEST_UNSPACED = 6, 10  # least words of a sentence, or letters without spaces
 ENDS, UNSPACED_ENDS = ".!?;:\u061f\u0964", "\u3002\uff01\uff1f\uff61"
-USED = 0.2  # weight of a word that another sentence holds
-TYPICAL_WORDS = 12  # of a sentence; longer ones need more telling words
+USED = 0.2  # factor for a word that an earlier chosen sentence contains
+TYPICAL_WORDS = 12  # added to the length, so that very short sentences do not win
 
 _WORD = re.compile(r"[^\W\d_][^\W_]{2,39}")
 _ALL_ENDS = ENDS + UNSPACED_ENDS
@@ -54,19 +54,19 @@ class Openings:
 
 
 def opening_room(partition_count: int) -> int:
-    """Return how many characters to remember of each partition."""
+    """Return the number of characters to remember for each partition."""
     return min(max(ALL_ROOM // max(partition_count, 1), LEAST_ROOM), ROOM)
 
 
 class Boilerplate:
-    """Lines that the texts of many nodes share; of long lines, sentences."""
+    """Finds and removes lines that the texts of many nodes share, and sentences of long lines."""
 
     def __init__(self, openings: Iterable[Openings]) -> None:
-        # Hashes take a fraction of the memory of the lines.
+        # Hashes take only a fraction of the lines' memory.
         rows = [
-            np.array(list({hash(piece) for piece in _pieces(text)}), np.int64)
-            for one in openings
-            for text in one.texts
+            np.array(list({hash(piece) for piece in _split_lines(text)}), np.int64)
+            for beginnings in openings
+            for text in beginnings.texts
         ]
         pieces = np.concatenate([np.zeros(0, np.int64), *rows])
         distinct, counts = np.unique(pieces, return_counts=True)
@@ -76,20 +76,20 @@ class Boilerplate:
         """Return a text without its boilerplate."""
         if not self._shared:
             return text
-        return "\n".join(map(self._remaining, text.splitlines()))
+        return "\n".join(map(self._remove_from_line, text.splitlines()))
 
-    def _remaining(self, line: str) -> str:
+    def _remove_from_line(self, line: str) -> str:
         if len(line) <= LONG_LINE:
             return "" if hash(line.strip()) in self._shared else line
-        return " ".join(piece for piece in _pieces(line) if hash(piece) not in self._shared)
+        return " ".join(piece for piece in _split_lines(line) if hash(piece) not in self._shared)
 
 
-def _pieces(text: str) -> Iterator[str]:
-    """Yield the lines that are not blank; long ones are cut into sentences."""
+def _split_lines(text: str) -> Iterator[str]:
+    """Yield the lines that are not blank. Long lines are split into sentences."""
     for line in text.splitlines():
         for piece in _END.split(line) if len(line) > LONG_LINE else (line,):
-            if own := piece.strip():
-                yield own
+            if stripped := piece.strip():
+                yield stripped
 
 
 def choose_sentences(
@@ -97,32 +97,32 @@ def choose_sentences(
 ) -> tuple[str, ...]:
     """Return the most typical sentences of a partition, at most ``SENTENCES``, best first.
 
-    ``weights`` are those of the words that tell it apart. Ties go to the heavier node.
+    ``weights`` has the words that distinguish the partition. Ties go to the heavier node.
     """
-    texts = (_without_blocks(boilerplate.remove(text)) for text in openings.texts)
+    texts = (_remove_blocks(boilerplate.remove(text)) for text in openings.texts)
     paragraphs = [part for text in texts for part in _PARAGRAPH.split(text) if part.strip()]
     prose = [part for part in paragraphs if ". " in part or part.rstrip()[-1] in _ALL_ENDS]
     candidates = dict.fromkeys(
         sentence
-        for paragraph in _best(prose or paragraphs, weights, PARAGRAPHS)
-        for sentence in _sentences(without_markup(paragraph))
+        for paragraph in _choose_best(prose or paragraphs, weights, PARAGRAPHS)
+        for sentence in _split_sentences(without_markup(paragraph))
     )
     statements = list(filter(_is_statement, candidates))
-    best = _best(statements or list(candidates), weights, SENTENCES)
+    best = _choose_best(statements or list(candidates), weights, SENTENCES)
     return tuple(shortened(sentence, LONGEST) for sentence in best)
 
 
-def _without_blocks(text: str) -> str:
-    """Return a text without blocks of markup, which span paragraphs."""
+def _remove_blocks(text: str) -> str:
+    """Remove blocks of markup from a text, since they may span several paragraphs."""
     return without_markup(text) if any(mark in text for mark in _BLOCKS) else text
 
 
-def _sentences(paragraph: str) -> Iterable[str]:
+def _split_sentences(paragraph: str) -> Iterable[str]:
     return sentences(paragraph) or filter(None, _UNSPACED_END.split(paragraph))
 
 
 def _is_statement(sentence: str) -> bool:
-    """Whether text reads as a sentence, not as a heading, a list of names, or code."""
+    """Return whether text reads as a sentence, not as a heading, a list of names, or code."""
     if sentence[-1] in UNSPACED_ENDS:
         return len(sentence) >= SHORTEST_UNSPACED
     words = sentence.split()
@@ -130,10 +130,10 @@ def _is_statement(sentence: str) -> bool:
     return sentence[-1] in ENDS and len(words) >= FEWEST_WORDS and plain >= len(words) / 2
 
 
-def _best(texts: Sequence[str], weights: Mapping[str, float], most: int) -> list[str]:
-    """Return the texts that hold most weight for their length, best first.
+def _choose_best(texts: Sequence[str], weights: Mapping[str, float], most: int) -> list[str]:
+    """Return the texts with the most weight for their length, best first.
 
-    A word that a better text holds counts little, so that no two say the same.
+    A word in a text that was already chosen counts little, so that no two texts say the same.
     """
     value = dict(weights)
     words = [set(_WORD.findall(text.casefold())) for text in texts]

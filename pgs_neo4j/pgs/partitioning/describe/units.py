@@ -22,9 +22,9 @@ def build(
 ) -> tuple[list[Partition], list[Unit]]:
     """Build the units above the partitions.
 
-    Returns the partitions with their parent, and the units by level and id. Each of ``levels`` is
-    ``(k,)``, positions as :func:`pgs_neo4j.graph.hierarchy.hierarchy` returns them. Partition ids
-    count from 1.
+    Returns the partitions with their parents, and the units by level and id. Each of ``levels`` is
+    ``(k,)``, the positions of parents as :func:`pgs_neo4j.graph.hierarchy.hierarchy` returns them.
+    Partition ids count from 1.
     """
     below: Sequence[Partition | Unit] = partitions
     above: list[list[Unit]] = []
@@ -32,7 +32,7 @@ def build(
         children: dict[int, list[Partition | Unit]] = defaultdict(list)
         for child, at in zip(below, place.tolist(), strict=True):
             children[at].append(child)
-        level = [_unit(number, at + 1, children[at]) for at in sorted(children)]
+        level = [_make_unit(number, at + 1, children[at]) for at in sorted(children)]
         above.append(level)
         below = level
     parents = [(place + 1).tolist() for place in levels]
@@ -46,25 +46,26 @@ def build(
     return [replace(p, parent=q) for p, q in zip(partitions, parents[0], strict=True)], units
 
 
-def _unit(level: int, number: int, children: Sequence[Partition | Unit]) -> Unit:
-    terms = _best([(child.size, child.terms) for child in children])
+def _make_unit(level: int, number: int, children: Sequence[Partition | Unit]) -> Unit:
+    terms = _rank_texts([(child.size, child.terms) for child in children])
     return Unit(
         id=number,
         level=level,
         size=sum(child.size for child in children),
         partitions=sum(child.partitions if isinstance(child, Unit) else 1 for child in children),
-        keywords=_best([(child.size, child.keywords) for child in children])[:KEYWORDS],
-        centroid=_centroid(children),
+        keywords=_rank_texts([(child.size, child.keywords) for child in children])[:KEYWORDS],
+        centroid=_average_centroids(children),
         label=LABEL_JOINT.join(terms[:LABEL_TERMS]),
         terms=terms[:TERMS],
-        titles=_best([(child.size, child.titles) for child in children])[:TITLES],
+        titles=_rank_texts([(child.size, child.titles) for child in children])[:TITLES],
     )
 
 
-def _best(children: Sequence[tuple[int, tuple[str, ...]]]) -> tuple[str, ...]:
-    """Return texts of children, first those that rank highest for most nodes below.
+def _rank_texts(children: Sequence[tuple[int, tuple[str, ...]]]) -> tuple[str, ...]:
+    """Merge the texts of children into one ranking.
 
-    A child is a number of nodes and its texts, best first.
+    A child is its number of nodes and its texts, best first. A text gets the child's number of
+    nodes divided by its rank, summed over all children.
     """
     score: dict[str, float] = defaultdict(float)
     for size, texts in children:
@@ -73,7 +74,7 @@ def _best(children: Sequence[tuple[int, tuple[str, ...]]]) -> tuple[str, ...]:
     return tuple(sorted(score, key=lambda text: (-score[text], text)))
 
 
-def _centroid(children: Sequence[Partition | Unit]) -> NDArray[np.float32] | None:
+def _average_centroids(children: Sequence[Partition | Unit]) -> NDArray[np.float32] | None:
     with_centroid = [child for child in children if child.centroid is not None]
     if not with_centroid:
         return None
