@@ -1,5 +1,5 @@
-"""Finds texts that use other words for the same mechanism.
+"""Finds texts that describe the same mechanism in different words.
 
-A model restates every text in one line without the words of its domain, the skeleton. Two texts
-are an analogy if their skeletons are alike and the texts themselves are not.
+For every text, a model writes a skeleton: one line that states the mechanism without words of the
+domain. Two texts are an analogy if their skeletons are similar and the texts themselves are not.
 """

@@ -1,7 +1,7 @@
-"""Buys the skeletons of texts, keeps them, and predicts what buying them would cost.
+"""Buys and stores the skeletons of texts, and predicts their cost.
 
-Twenty texts share a call. Each reply is stored before the next call goes out, beside the reply
-cache, which may be trimmed.
+Up to twenty texts share a call. Each reply is stored as soon as it arrives, so that no paid work is
+lost. It is stored outside of the reply cache, because old replies may be removed from there.
 """
 
 from __future__ import annotations
@@ -39,18 +39,18 @@ from pgs_neo4j.pgs.sweeping.pieces import render_node
 from pgs_neo4j.text.shown import counted
 from pgs_neo4j.text.tokens import estimate, estimate_bytes
 
-UNIT = 1_000_000  # the room of a call, of which each text takes a share
+UNIT = 1_000_000  # the whole room of a call, in the unit of the texts' shares
 FRAME = 8  # tokens around a text in a prompt
 BATCH = 5_000  # skeletons in one statement
 LINE_TOKENS = 40
-"""Tokens of a usual line with a skeleton of about 30 words."""
+"""Tokens of a typical line with a skeleton of about 30 words."""
 
 
 @dataclass(slots=True)
 class SkeletonBuyer:
-    """Buys skeletons, and knows those of the graph's texts by key.
+    """Buys skeletons, and collects all skeletons of the graph's texts by key.
 
-    ``stop`` is why no more could be bought. Only its methods write to it.
+    ``stop`` is the reason why no more can be bought. Only the methods change these fields.
     """
 
     order: AnalogyOrder
@@ -60,17 +60,19 @@ class SkeletonBuyer:
     stop: Stop | None = None
 
     async def buy_all(self, texts: Iterable[GraphText]) -> None:
-        """Buy the skeletons that are not there. Raises ModelError and DatabaseError."""
+        """Buy all missing skeletons. Raises ModelError and DatabaseError."""
         groups = group_texts(self.order, self.tools, missing_texts(texts, self.skeletons))
         gate = new_gate(in_order=self.tools.calls.bounded)
-        begun = (self._begin(group, place, gate) for place, group in enumerate(groups))
+        begun = (self._buy_at_turn(group, place, gate) for place, group in enumerate(groups))
         await together(*begun)
 
-    async def _begin(self, group: Sequence[GraphText], place: int, gate: asyncio.Semaphore) -> None:
+    async def _buy_at_turn(
+        self, group: Sequence[GraphText], place: int, gate: asyncio.Semaphore
+    ) -> None:
         async with gate:
             if self.stop is None:
                 await self.tools.calls.scheduler.wait_until_hungry()
-                # Another process may have bought them by now.
+                # Another process may have bought these skeletons by now.
                 keys = [text.key for text in group]
                 self.skeletons |= await adopt_skeletons(self.tools.db, self.order.graph, keys)
         await self._buy(group, -float(place), MALFORMED_TRIES)
@@ -78,10 +80,10 @@ class SkeletonBuyer:
     async def _buy(
         self, group: Sequence[GraphText], priority: float, tries: int, *, alone: bool = False
     ) -> None:
-        """Ask for the skeletons of a group, and again for those that a reply lacks.
+        """Ask for the skeletons of a group, and ask again for those that a reply lacks.
 
-        If replies gave some of them, the last try asks for each of the others ``alone``, where no
-        other text can mislead the model.
+        If earlier replies had some of them (``alone``), the last try asks for each missing one in a
+        call of its own, because other texts in the prompt may mislead the model.
         """
         asked = missing_texts(group, self.skeletons)
         if not asked or not tries or self.stop is not None:
@@ -98,8 +100,8 @@ class SkeletonBuyer:
                 room=self.order.config.sweep_max_tokens,
                 effort=self.order.config.sweep_effort,
                 priority=priority,
-                repeat_malformed=False,  # as it is asked for again here, whatever is wrong
-                then=partial(self._take, asked),
+                repeat_malformed=False,  # this method itself asks again
+                then=partial(self._keep_reply, asked),
             )
         except PromptTooLongError:
             if len(asked) > 1:
@@ -114,8 +116,8 @@ class SkeletonBuyer:
         alone = alone or any(text.key in self.skeletons for text in asked)
         await self._buy(asked, priority, tries - 1, alone=alone)
 
-    async def _take(self, asked: Sequence[GraphText], reply: Completion) -> None:
-        """Keep the skeletons of a reply before anything else is bought."""
+    async def _keep_reply(self, asked: Sequence[GraphText], reply: Completion) -> None:
+        """Store the skeletons of a reply before anything else is bought."""
         parsed = parse_skeletons(reply.text, len(asked), whole=not reply.truncated)
         bought = {asked[place].key: skeleton for place, skeleton in parsed.items()}
         await keep_skeletons(self.order, self.tools, bought)
@@ -125,7 +127,7 @@ class SkeletonBuyer:
 
 
 def missing_texts(texts: Iterable[GraphText], skeletons: Iterable[str]) -> list[GraphText]:
-    """Return one text for each key that has no skeleton yet, in order."""
+    """Return the texts without a skeleton, in order, and only one text for each key."""
     known = set(skeletons)
     return [*{text.key: text for text in texts if text.key not in known}.values()]
 
@@ -133,7 +135,7 @@ def missing_texts(texts: Iterable[GraphText], skeletons: Iterable[str]) -> list[
 def group_texts(
     order: AnalogyOrder, tools: AnalogyTools, texts: Sequence[GraphText]
 ) -> Iterator[Sequence[GraphText]]:
-    """Yield the texts of each call: as many as fit, and at most ``TEXTS_PER_CALL``."""
+    """Yield groups of texts, one for each call: as many as fit, but at most ``TEXTS_PER_CALL``."""
     config = order.config
     frame = skeleton_prompt([])
     most = tools.calls.pass_tokens(tools.llm, config.max_pass_tokens, config.sweep_max_tokens)
@@ -159,7 +161,7 @@ async def find_skeletons(db: Database, graph: str, keys: Iterable[str]) -> dict[
 
 
 async def adopt_skeletons(db: Database, graph: str, keys: Iterable[str]) -> dict[str, str]:
-    """Return the stored skeletons by key, and record that a graph uses them.
+    """Return the stored skeletons by key, and record that the graph uses them.
 
     Raises DatabaseError.
     """
@@ -189,10 +191,7 @@ async def forget_analogies(db: Database, graph: str) -> None:
 
 
 async def clear_links(db: Database, graph: str) -> None:
-    """Delete the analogies of a graph that are not of its current making.
-
-    Raises DatabaseError.
-    """
+    """Delete the analogies of a graph, except those that are current. Raises DatabaseError."""
     await db.batch(queries.get("pgs/analogies/delete_links"), graph=graph)
 
 
@@ -211,7 +210,7 @@ async def _write_skeletons(db: Database, graph: str, rows: list[Row]) -> None:
 
 
 async def plan_analogies(order: AnalogyOrder, tools: AnalogyTools) -> AnalogyPlan:
-    """Return what ``make_analogies`` would buy. No model is called.
+    """Return what ``make_analogies`` would buy, without calling a model.
 
     Raises ConfigError, NoTextError, and DatabaseError.
     """
@@ -219,7 +218,7 @@ async def plan_analogies(order: AnalogyOrder, tools: AnalogyTools) -> AnalogyPla
     texts = await read_texts(order, tools)
     kept = await find_skeletons(tools.db, order.graph, (text.key for text in texts))
     groups = [*group_texts(order, tools, missing_texts(texts, kept))]
-    sizes = [estimated_tokens(skeleton_prompt([text.shown for text in own])) for own in groups]
+    sizes = [estimated_tokens(skeleton_prompt([text.shown for text in group])) for group in groups]
     longest = len(groups) * order.config.sweep_max_tokens
     calls = PlannedCalls(
         calls=len(groups),
@@ -237,27 +236,30 @@ async def plan_analogies(order: AnalogyOrder, tools: AnalogyTools) -> AnalogyPla
         shortened=sum(text.shortened for text in texts),
         calls=len(groups),
         input_tokens=sum(sizes),
-        output_tokens=sum(map(_usual_tokens, groups)),
+        output_tokens=sum(map(_typical_tokens, groups)),
         output_most=longest,
         embedded_tokens=sum(estimate(text.whole) + LINE_TOKENS for text in texts),
         low=low,
         high=high,
-        budget=_crossed_limit(tools, groups, sizes),
+        budget=_word_crossed_limit(tools, groups, sizes),
     )
 
 
-def _usual_tokens(group: Sequence[GraphText]) -> int:
+def _typical_tokens(group: Sequence[GraphText]) -> int:
     return LINE_TOKENS * len(group)
 
 
-def _crossed_limit(
+def _word_crossed_limit(
     tools: AnalogyTools, groups: Sequence[Sequence[GraphText]], sizes: Sequence[int]
 ) -> str:
-    """Return the limit that the calls would cross, and what stays without a skeleton."""
+    """Return a sentence on the limit that the calls would cross; empty if there is no such limit.
+
+    It gives the number of texts that would stay without a skeleton.
+    """
     budget, total, left = tools.calls.budget, Amount(), sum(map(len, groups))
     for group, size in zip(groups, sizes, strict=True):
-        cost = budget.price(tools.llm.name, size, _usual_tokens(group)) or 0.0
-        total += Amount(1, size + _usual_tokens(group), cost)
+        cost = budget.price(tools.llm.name, size, _typical_tokens(group)) or 0.0
+        total += Amount(1, size + _typical_tokens(group), cost)
         if crossed := budget.bounds.crossed(total):
             return f"{crossed[0]} would leave about {counted(left, 'text')} without a skeleton"
         left -= len(group)

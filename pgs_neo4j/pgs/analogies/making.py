@@ -1,4 +1,4 @@
-"""Makes the analogies of a graph: skeletons, vectors, pairs, and the links between nodes."""
+"""Makes the analogies of a graph: buys skeletons, embeds them, finds pairs, and links nodes."""
 
 from __future__ import annotations
 
@@ -35,29 +35,29 @@ from pgs_neo4j.text.shown import counted, unproven_prompts
 BATCH = 5_000  # links in one statement
 BEST = 10
 WAIT_S = 60.0
-"""Longest wait for another job on the graph before links are written."""
+"""Longest wait for another job on the graph, in seconds, before links are written."""
 EMBED_BATCH = 512  # texts in one call of the embedder
 PROBES = 8
-"""Texts that are embedded to see whether the same embedder made the stored embeddings."""
+"""Texts to embed as a test whether the same embedder made the stored embeddings."""
 SAME = 0.98
-"""Least cosine of a stored embedding and a new one of the same text."""
+"""Least cosine between a stored embedding and a new one of the same text in that test."""
 Vectors = Mapping[str, NDArray[np.float64]]
 
 
 @dataclass(frozen=True, slots=True)
 class _Compared:
-    """The texts that have a skeleton, and the pairs among them."""
+    """The texts that have a skeleton, and the pairs among them, as positions in ``texts``."""
 
     texts: Sequence[GraphText]
     pairs: Pairs
 
 
 async def make_analogies(order: AnalogyOrder, tools: AnalogyTools) -> Analogies:
-    """Make the analogies of a graph, in place of those that it has.
+    """Make the analogies of a graph, and replace those that it has.
 
-    Skeletons are kept as they come, so that another call continues after a crash or a limit. With
-    a limit reached, the texts that have a skeleton are compared. The schema must exist. Raises
-    ConfigError, NoTextError, ModelError, DatabaseError, and BusyError.
+    Each reply is stored when it arrives, so that a later call can continue after a crash or a
+    limit. If a limit is reached, only the texts that have a skeleton are compared. The schema must
+    exist. Raises ConfigError, NoTextError, ModelError, DatabaseError, and BusyError.
     """
     check_analogies(order, tools)
     began = perf_counter()
@@ -83,13 +83,13 @@ async def make_analogies(order: AnalogyOrder, tools: AnalogyTools) -> Analogies:
         missing=missing,
         commonplace=len(compared.pairs.commonplace),
         links=links,
-        best=_best(compared),
+        best=_list_best(compared),
         usage=spent.usage,
         cost=spent.cost,
         seconds=seconds,
-        stopped=_say_stop(buyer.stop) if buyer.stop else "",
+        stopped=_word_stop(buyer.stop) if buyer.stop else "",
         warnings=(
-            *_warnings(texts, missing, buyer.stop, tools.calls.uncounted),
+            *_word_warnings(texts, missing, buyer.stop, tools.calls.uncounted),
             *tools.calls.take_lessons(tools.embedder),
         ),
     )
@@ -105,28 +105,38 @@ async def _compare(
     texts: Sequence[GraphText],
     skeletons: Mapping[str, str],
 ) -> _Compared:
-    """Compare the texts that have a mechanism; how common one is counts among all texts."""
-    told = [text for text in texts if skeletons.get(text.key)]
-    raw = await embed_texts(order, tools, told)
-    distinct = {line: place for place, line in enumerate(dict.fromkeys(_lines(told, skeletons)))}
+    """Compare the texts that have a mechanism.
+
+    All texts, also those without a mechanism, count when ``find_pairs`` decides what is common.
+    """
+    described = [text for text in texts if skeletons.get(text.key)]
+    raw = await embed_texts(order, tools, described)
+    distinct = {
+        line: place
+        for place, line in enumerate(dict.fromkeys(_list_skeletons(described, skeletons)))
+    }
     lines = await embed_lines(tools, [*distinct], "skeletons")
-    rows = lines[[distinct[line] for line in _lines(told, skeletons)]] if told else lines
+    rows = (
+        lines[[distinct[line] for line in _list_skeletons(described, skeletons)]]
+        if described
+        else lines
+    )
     pairs = await asyncio.to_thread(find_pairs, raw, rows, nodes=len(texts))
-    return _Compared(told, pairs)
+    return _Compared(described, pairs)
 
 
-def _lines(told: Sequence[GraphText], skeletons: Mapping[str, str]) -> list[str]:
-    return [skeletons[text.key] for text in told]
+def _list_skeletons(texts: Sequence[GraphText], skeletons: Mapping[str, str]) -> list[str]:
+    return [skeletons[text.key] for text in texts]
 
 
 async def embed_texts(
     order: AnalogyOrder, tools: AnalogyTools, texts: Sequence[GraphText]
 ) -> NDArray[np.float32]:
-    """Return the vectors ``(n, d)`` of texts; stored ones if the same embedder made them.
+    """Return the vectors ``(n, d)`` of texts. Uses stored vectors if the same embedder made them.
 
     Raises ModelError and DatabaseError.
     """
-    stored = await _read_own(order, tools, texts)
+    stored = await _read_stored(order, tools, texts)
     fresh = [place for place, text in enumerate(texts) if text.node not in stored]
     embedded = await embed_lines(tools, [texts[place].whole for place in fresh], "texts")
     if not stored:
@@ -141,7 +151,7 @@ async def embed_texts(
 
 
 async def embed_lines(tools: AnalogyTools, lines: Sequence[str], what: str) -> NDArray[np.float32]:
-    """Return the vectors ``(n, d)`` of some lines; ``what`` names them in events.
+    """Embed lines and return their vectors ``(n, d)``; ``what`` names the lines in events.
 
     Raises ModelError.
     """
@@ -154,10 +164,13 @@ async def embed_lines(tools: AnalogyTools, lines: Sequence[str], what: str) -> N
     return np.concatenate(parts) if parts else np.zeros((0, 0), np.float32)
 
 
-async def _read_own(
+async def _read_stored(
     order: AnalogyOrder, tools: AnalogyTools, texts: Sequence[GraphText]
 ) -> dict[str, NDArray[np.float64]]:
-    """Return the stored vectors by node, if this embedder makes the same of the first texts."""
+    """Return the stored vectors by node; empty unless this embedder made them.
+
+    The embedder made them if its vectors of the first few texts are the same.
+    """
     embedding, stored = order.mapping.embedding, dict[str, NDArray[np.float64]]()
     if not embedding or not texts:
         return stored
@@ -186,10 +199,10 @@ async def _replace_links(
 ) -> int:
     """Write links beside the current ones, make them current, and delete the former ones.
 
-    Returns how many were written.
+    Returns the number of links written.
     """
     db, graph, making = tools.db, order.graph, uuid4().hex
-    rows, written = [*_rows(compared)], 0
+    rows, written = [*_make_rows(compared)], 0
     async with hold_lease(db, graph, seconds=order.config.lease_s, wait_s=WAIT_S):
         await clear_links(db, graph)
         for first in range(0, len(rows), BATCH):
@@ -216,7 +229,7 @@ async def _replace_links(
     return written
 
 
-def _rows(compared: _Compared) -> Iterator[Row]:
+def _make_rows(compared: _Compared) -> Iterator[Row]:
     pairs, texts = compared.pairs, compared.texts
     for place, delta in enumerate(pairs.delta.tolist()):
         yield {
@@ -228,8 +241,8 @@ def _rows(compared: _Compared) -> Iterator[Row]:
         }
 
 
-def _best(compared: _Compared) -> tuple[Analogy, ...]:
-    """Return the pairs whose skeletons are most alike beyond their texts."""
+def _list_best(compared: _Compared) -> tuple[Analogy, ...]:
+    """Return the pairs whose skeletons are much more similar than their texts, best first."""
     pairs, texts = compared.pairs, compared.texts
     order = np.argsort(-pairs.delta, kind="stable")[:BEST].tolist()
     return tuple(
@@ -243,7 +256,7 @@ def _best(compared: _Compared) -> tuple[Analogy, ...]:
     )
 
 
-def _warnings(
+def _word_warnings(
     texts: Sequence[GraphText], missing: int, stop: Stop | None, uncounted: int
 ) -> Iterator[str]:
     if not texts:
@@ -259,7 +272,7 @@ def _warnings(
         yield unproven
 
 
-def _say_stop(stop: Stop) -> str:
+def _word_stop(stop: Stop) -> str:
     if stop.kind is StopKind.DEADLINE:
         return "the time limit (run_timeout_s) was reached"
     return stop.text.partition("; what was read")[0]

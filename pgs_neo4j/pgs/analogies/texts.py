@@ -1,7 +1,7 @@
-"""The texts that analogies compare, and their skeletons in a prompt and its reply.
+"""Reads the texts to compare, writes the prompt for their skeletons, and parses its reply.
 
-An order names the graph whose texts are read. A prompt shows the beginning of each text, and the
-reply states its mechanism in one line without words of the domain, the skeleton.
+A prompt shows the beginning of each text. The reply has a line for each text: its skeleton, which
+states the mechanism without words of the domain.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ from pgs_neo4j.text.thinking import strip_thinking
 
 TEXTS_PER_CALL = 20
 LONGEST = (400, 1_200)
-"""Characters and bytes of a skeleton; more are cut."""
+"""Most characters and bytes of a skeleton; the rest is cut."""
 
 SHOWN = (2_000, 1_000)
-"""Characters and tokens that a prompt shows of one text."""
+"""Most characters and tokens of one text in a prompt."""
 FORM = "1"
-"""Of what keys are made; another one finds nothing of the former."""
+"""The version of the keys. After a change, no earlier skeleton is found."""
 SYSTEM = """\
 You are given short texts of a knowledge graph, each with an alias such as n4. For each text, \
 write its skeleton: one line that states the mechanism or dynamic that the text describes, in \
@@ -72,7 +72,7 @@ class AnalogyOrder:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnalogyTools:
-    """The connections that find analogies."""
+    """The connections for finding analogies."""
 
     db: Database
     llm: LLM
@@ -82,9 +82,9 @@ class AnalogyTools:
 
 
 def check_analogies(order: AnalogyOrder, tools: AnalogyTools) -> None:
-    """Raise an error if the analogies of a graph cannot be made.
+    """Check that the analogies of a graph can be made.
 
-    It is ConfigError without a language model, or without the price that a limit needs, and
+    Raises ConfigError without a language model, or without a price that a limit needs. Raises
     NoTextError for a mapping that names no text.
     """
     if isinstance(tools.llm, ExtractiveLLM):
@@ -102,7 +102,7 @@ def check_analogies(order: AnalogyOrder, tools: AnalogyTools) -> None:
 
 @dataclass(frozen=True, slots=True)
 class GraphText:
-    """A node with text: all of it, what a prompt shows of it, and the key of its skeleton."""
+    """A node with its whole text, the part that a prompt shows, and the key of its skeleton."""
 
     node: str
     title: str
@@ -115,12 +115,12 @@ class GraphText:
 async def read_texts(order: AnalogyOrder, tools: AnalogyTools) -> list[GraphText]:
     """Return the texts of a graph in the order of their keys. Raises DatabaseError.
 
-    That order depends on nothing but the texts and the model.
+    So the order depends only on the texts and the model.
     """
     mapping = order.mapping
     return await tools.db.stream(
         queries.get("pgs/analogies/read_texts"),
-        partial(_take_texts, _seed(order, tools)),
+        partial(_take_texts, _make_seed(order, tools)),
         labels=list(mapping.labels),
         text=mapping.text_properties,
         facts=mapping.facts,
@@ -134,11 +134,11 @@ async def _take_texts(seed: str, rows: AsyncIterator[Row]) -> list[GraphText]:
     async for row in rows:
         node = node_text.node(rank=0, labels=(), **row)
         if node.text:
-            texts.append(_text(node, seed))
+            texts.append(_make_text(node, seed))
     return sorted(texts, key=lambda text: (text.key, text.node))
 
 
-def _text(node: Node, seed: str) -> GraphText:
+def _make_text(node: Node, seed: str) -> GraphText:
     piece = next(cut_node(node, SHOWN))
     parts = (seed, piece.node.title, piece.node.text)
     digest = sha256("\0".join(parts).encode("utf-8", "surrogatepass"))
@@ -153,17 +153,18 @@ def _text(node: Node, seed: str) -> GraphText:
     )
 
 
-def _seed(order: AnalogyOrder, tools: AnalogyTools) -> str:
-    """Return everything but the text that decides a skeleton.
+def _make_seed(order: AnalogyOrder, tools: AnalogyTools) -> str:
+    """Return the part of the keys that is the same for all texts: model, effort, and prompt.
 
-    A model that has no signature does not say all of it, so no later call finds its skeletons.
+    A model without a signature gets a random part. Its replies may depend on unknown options, so no
+    later call may reuse its skeletons.
     """
     decides = reply_signature(tools.llm) if is_signed(tools.llm) else uuid4().hex
     return "\0".join((FORM, decides, str(order.config.sweep_effort), SYSTEM))
 
 
 def skeleton_prompt(texts: Sequence[PromptNode]) -> Prompt:
-    """Return the prompt for the skeletons of some texts; the first gets the alias n1."""
+    """Return the prompt for the skeletons of some texts, with aliases from n1."""
     nodes = tuple(replace(text, alias=f"n{place}") for place, text in enumerate(texts, start=1))
     shown = "\n".join(map(render_node, nodes))
     count = len(nodes)
@@ -172,21 +173,23 @@ def skeleton_prompt(texts: Sequence[PromptNode]) -> Prompt:
 
 
 def parse_skeletons(reply: str, count: int, *, whole: bool = True) -> dict[int, str]:
-    """Return the skeletons of a reply by place, from 0; one is empty if there is no mechanism.
+    """Return the skeletons in a reply by position, from 0; empty for a text without a mechanism.
 
-    Other lines are ignored. A text with two different lines gets none, so that it is asked for
-    again, and so does the last line of a reply that is not ``whole``.
+    Ignores other lines. A text with two different lines is left out, so that it is asked for again.
+    The last line of a reply that is not ``whole`` is ignored, since it may be cut off.
     """
     lines = strip_thinking(reply).splitlines()
     skeletons: dict[int, set[str]] = {}
     for line in lines if whole else lines[:-1]:
         match = _LINE.match(line)
         if match and 1 <= int(match["number"]) <= count:
-            skeletons.setdefault(int(match["number"]) - 1, set()).add(_clean(match["skeleton"]))
+            skeletons.setdefault(int(match["number"]) - 1, set()).add(
+                _clean_skeleton(match["skeleton"])
+            )
     return {place: lines.pop() for place, lines in skeletons.items() if len(lines) == 1}
 
 
-def _clean(skeleton: str) -> str:
+def _clean_skeleton(skeleton: str) -> str:
     if _NOTHING.fullmatch(skeleton):
         return ""
     return cut(one_line(skeleton.strip("\"'`*_ ")), *LONGEST)
