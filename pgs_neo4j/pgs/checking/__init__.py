@@ -1,1 +1,1 @@
-"""Checks of reports without a model: absences, flags, convergences, and links."""
+"""Checks reports without a model: absences, flags, convergences, and cited nodes."""

@@ -1,7 +1,6 @@
-"""The absences of all reports: grouped, looked up while sweeps run, and judged.
+"""Groups the absences of all reports, looks them up in the graph, and judges them.
 
-``Lookups`` searches the graph in the background. All else here is pure, and ``text.gist`` compares
-texts.
+``Lookups`` searches the graph in the background while sweeps run. Everything else here is pure.
 """
 
 from __future__ import annotations
@@ -26,17 +25,14 @@ from pgs_neo4j.text.gist import Rarity, gist, grouped, search_terms
 from pgs_neo4j.text.matching import Hit, SearchResult, SearchTerms
 
 MOST_SIGHTINGS = 5
-BATCH = 64  # absences looked for at once: a second or so for a graph of 12,000 nodes
+BATCH = 64  # absences in one search, which takes about a second for a graph of 12,000 nodes
 Look = Callable[[Iterable[SearchTerms]], Awaitable[Mapping[SearchTerms, SearchResult]]]
-"""``search.lookup.look_up`` with one order and its database."""
+"""The type of ``search.lookup.look_up``, bound to a database and an order."""
 
 
 @dataclass(frozen=True, slots=True)
 class AbsenceGroup:
-    """Absences that say the same, by partition.
-
-    The first one represents all.
-    """
+    """Absences that say the same, by partition. The first one represents the group."""
 
     reported: tuple[Stated, ...]
 
@@ -47,21 +43,21 @@ class AbsenceGroup:
 
     @property
     def partitions(self) -> int:
-        """Return how many partitions report it."""
+        """The number of partitions that report the absence."""
         return len({stated.partition for stated in self.reported})
 
 
 def group_absences(sweeps: Sequence[Sweep]) -> tuple[AbsenceGroup, ...]:
-    """Return the absences of all reports, the most frequently reported first.
+    """Group the absences of all reports. The most frequently reported groups come first.
 
-    Ties are ordered by partition and place; the order of ``sweeps`` does not matter.
+    Ties are ordered by partition and place, so the order of ``sweeps`` does not matter.
     """
     stated = [
         Stated(report.partition, place, absence.text, run)
         for run, report in sorted_reports(sweeps)
         for place, absence in enumerate(report.absences)
     ]
-    # Without words that count, only identical texts say the same.
+    # A text without content words is the same only as an identical text.
     gists = [gist(bullet.text) or frozenset({bullet.text.casefold()}) for bullet in stated]
     groups = [
         AbsenceGroup(tuple(stated[place] for place in places))
@@ -73,8 +69,8 @@ def group_absences(sweeps: Sequence[Sweep]) -> tuple[AbsenceGroup, ...]:
 class Lookups:
     """Searches for absences in one background task, batch by batch.
 
-    Used as ``async with Lookups(partial(look_up, db, order), log.warn) as lookups``; leaving it
-    ends the task. Absences that could not be searched have no result, so they stay unchecked.
+    Use it as ``async with Lookups(partial(look_up, db, order), log.warn) as lookups``. The end of
+    the block ends the task. Absences that could not be searched have no result and stay unchecked.
     """
 
     def __init__(self, look: Look, warn: Callable[[str], None]) -> None:
@@ -98,24 +94,24 @@ class Lookups:
         await self.close()
 
     def begin(self, report: Report) -> None:
-        """Queue a report's absences for the background task; returns at once.
+        """Queue a report's absences for the background task, and return at once.
 
         Absences that were queued before, or have no words to search for, are left out.
         """
         for absence in report.absences:
-            asked = search_terms(absence.text)
-            if asked.searchable and asked not in self._asked:
-                self._asked.add(asked)
-                self._waiting.append(asked)
-        if self._waiting and not (self._running() or self._failed()):
-            self._task = asyncio.create_task(self._work(), name="lookups")
+            terms = search_terms(absence.text)
+            if terms.searchable and terms not in self._asked:
+                self._asked.add(terms)
+                self._waiting.append(terms)
+        if self._waiting and not (self._is_running() or self._failed()):
+            self._task = asyncio.create_task(self._search_batches(), name="lookups")
 
     async def finish(self, timeout_s: float) -> dict[SearchTerms, SearchResult]:
-        """Return the results after at most ``timeout_s``; the rest is abandoned."""
+        """Return all results, after at most ``timeout_s``. Unfinished searches are abandoned."""
         if self._task is not None:
             await asyncio.wait({self._task}, timeout=timeout_s)
             if self._failed():
-                self._task.result()  # a defect of the package is raised
+                self._task.result()  # raises the error, which is a bug in this package
         await self.close()
         return dict(self._found)
 
@@ -127,9 +123,9 @@ class Lookups:
             task.cancel()
             await asyncio.wait({task})
             if not task.cancelled():
-                task.exception()  # retrieved: asyncio would warn of it otherwise
+                task.exception()  # retrieve it, so that asyncio does not warn about it
 
-    def _running(self) -> bool:
+    def _is_running(self) -> bool:
         return self._task is not None and not self._task.done()
 
     def _failed(self) -> bool:
@@ -141,7 +137,7 @@ class Lookups:
             and task.exception() is not None
         )
 
-    async def _work(self) -> None:
+    async def _search_batches(self) -> None:
         while self._waiting:
             batch, self._waiting = self._waiting[:BATCH], self._waiting[BATCH:]
             try:
@@ -159,11 +155,11 @@ def check_absences(
 ) -> tuple[CheckedAbsence, ...]:
     """Check each group by finding the nodes that contain its words.
 
-    The results are in the order of ``groups``. ``read`` are the ranks read of each partition. An
-    absence is contradicted when a node that was read contains its words, even if the node's own
-    partition reports it. If more nodes might contain the words than could be searched, or some
-    words are in a script that cannot be divided into words, a sighting still counts; without one,
-    the absence stays unchecked.
+    The results are in the order of ``groups``. ``read`` has the ranks that were read, by partition.
+    An absence is contradicted if a node that was read contains its words, even if the node's own
+    partition reports it. A search may be incomplete: too many nodes might contain the words, or
+    words are in a script that cannot be divided into words. A sighting counts even then, but
+    without a sighting the absence stays unchecked.
     """
     return tuple(_check_group(group, hits, read) for group in groups)
 
@@ -174,15 +170,15 @@ def _check_group(
     read: Mapping[int, frozenset[int]],
 ) -> CheckedAbsence:
     searches = [search_terms(stated.text) for stated in group.reported]
-    # If time ran out for the first, use the result for another that says the same.
+    # If the search for the first absence did not finish, use the result for another in the group.
     search = next((search for search in searches if search in hits), searches[0])
     result = hits.get(search, SearchResult())
-    sightings = [_sighting(hit, read) for hit in result.hits]
+    sightings = [_make_sighting(hit, read) for hit in result.hits]
     sightings.sort(key=lambda sighting: not sighting.read)
     return CheckedAbsence(
         text=group.text,
         reported=group.reported,
-        status=_status(search, result, sightings),
+        status=_judge_status(search, result, sightings),
         terms=search.terms,
         searched=result.searched,
         method=result.method,
@@ -192,7 +188,7 @@ def _check_group(
     )
 
 
-def _status(
+def _judge_status(
     search: SearchTerms, result: SearchResult, sightings: Sequence[Sighting]
 ) -> AbsenceStatus:
     if sightings:
@@ -204,7 +200,7 @@ def _status(
     return AbsenceStatus.UNCHECKED
 
 
-def _sighting(hit: Hit, read: Mapping[int, frozenset[int]]) -> Sighting:
+def _make_sighting(hit: Hit, read: Mapping[int, frozenset[int]]) -> Sighting:
     return Sighting(
         partition=hit.partition,
         rank=hit.rank,

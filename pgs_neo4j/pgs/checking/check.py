@@ -1,7 +1,4 @@
-"""Compares all reports with each other and with the graph.
-
-The result is worded for the synthesis.
-"""
+"""Compares all reports with each other and with the graph, and words the results for a prompt."""
 
 from __future__ import annotations
 
@@ -33,10 +30,10 @@ from pgs_neo4j.text.citations import qualify_aliases
 from pgs_neo4j.text.prompt_text import clean_text
 from pgs_neo4j.text.shown import counted
 
-WAIT_S = 20.0  # for absences that are still looked for when all reports are there
-# The most of each kind in a synthesis prompt, the most important first; the answer has all.
+WAIT_S = 20.0  # longest wait for the search for absences after the last report
+# How many of each kind a synthesis prompt shows, the most important first. The answer has all.
 TOLD_ABSENCES, TOLD_FLAGS, TOLD_CONVERGENCES = 60, 80, 25
-TOLD_FINDINGS = 4  # of one convergence
+TOLD_FINDINGS = 4  # findings of one convergence in a synthesis prompt
 HEAD = (
     "# Checked\nFound among all reports by looking and counting, without a model. Absences were "
     "looked for by their words in the whole graph, read or unread."
@@ -46,8 +43,8 @@ STRUCTURE_HEAD = (
     "# Checked\nFound among all reports by looking and counting, without a model. No node of the "
     "graph has text, so absences could not be looked for: nothing is known to be absent."
 )
-MOST_LINKS = 5_000  # more than any answer can tell
-MOST_DEGREE = 10_000  # relationships of a node up to which they are followed from it
+MOST_LINKS = 5_000  # more than any answer can show
+MOST_DEGREE = 10_000  # links are not followed from a node with more relationships than this
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,10 +62,7 @@ class CheckOrder:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckTools:
-    """The connections of a check.
-
-    ``lookups`` searches for absences while sweeps are running.
-    """
+    """The connections of a check. ``lookups`` searches for absences while sweeps are running."""
 
     db: Database
     lookups: Lookups
@@ -113,9 +107,9 @@ async def check_reports(order: CheckOrder, tools: CheckTools) -> Crosscheck:
 
 
 def word_checks(crosscheck: Crosscheck, *, structure_only: bool = False) -> str:
-    """Return the checks in words for the synthesis; may be empty.
+    """Return the results of the checks in words for the synthesis prompt; may be empty.
 
-    ``structure_only``: no node has text, so no absence was looked for.
+    ``structure_only`` says that no node has text, so that no absence was looked for.
     """
     flags = sorted(crosscheck.flags, key=lambda flag: (flag.absent is None, not flag.answers))
     absences = crosscheck.absences[:TOLD_ABSENCES]
@@ -167,7 +161,7 @@ def _word_flag(flag: ChasedFlag) -> str:
 
 
 def _word_convergence(convergence: Convergence) -> str:
-    # The spelling stays: cached replies are found by their prompts.
+    # The British spelling must stay, because cached replies are found by their exact prompts.
     how = "say nearly the same" if convergence.kind == "words" else "cite neighbouring nodes"
     findings = convergence.findings[:TOLD_FINDINGS]
     shown = [f"  P{stated.partition}: {_word_bullet(stated)}" for stated in findings]
@@ -184,9 +178,9 @@ async def read_links(
 ) -> list[tuple[Place, Place]]:
     """Return connected pairs of ``cited`` nodes, each once, in order.
 
-    There are at most ``MOST_LINKS``. The node of the lower partition comes first; directions do not
-    matter, and only the mapping's relationship types count. A pair whose nodes both have more than
-    ``MOST_DEGREE`` relationships is not found. Raises DatabaseError.
+    Returns at most ``MOST_LINKS`` pairs, with the node of the lower partition first. Directions do
+    not matter, and only the mapping's relationship types count. A pair is missed if both nodes have
+    more than ``MOST_DEGREE`` relationships. Raises DatabaseError.
     """
     ranks: dict[int, set[int]] = defaultdict(set)
     for partition, rank in cited:

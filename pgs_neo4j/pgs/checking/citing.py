@@ -1,4 +1,4 @@
-"""The nodes that reports and answers cite: reads their texts, and finds which are gone."""
+"""Reads the texts of nodes that reports cite, and removes ids of deleted nodes from answers."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pgs_neo4j.model import Answer, Citation, GraphMapping, Partition, Sighting,
 from pgs_neo4j.search.nodes import Place, read_placed
 
 TEXTS = 500  # nodes whose texts are read at once
-MOST = 20_000  # nodes; no answer cites as many
+MOST = 20_000  # most nodes to read; no answer cites as many
 
 T = TypeVar("T")
 
@@ -36,8 +36,8 @@ async def read_cited_texts(
     texts: dict[tuple[int, int], str] = {}
     for first in range(0, len(places), TEXTS):
         placed = await read_placed(db, mapping, partitions, places[first : first + TEXTS])
-        for place, one in placed.items():
-            node = one.node
+        for place, found in placed.items():
+            node = found.node
             texts[place.partition, place.rank] = "\n".join(
                 (node.title, node.key, *node.labels, node.text)
             )
@@ -45,15 +45,19 @@ async def read_cited_texts(
 
 
 async def locate_answer(db: Database, answer: Answer) -> Answer:
-    """Take the element ids of nodes that are gone from an answer; other nodes may have them by now.
+    """Remove the element ids of deleted nodes from an answer. Raises DatabaseError.
 
-    Raises DatabaseError.
+    Neo4j may have given such an id to another node by now.
     """
     parts = answer.synthesis, answer.sweeps, answer.crosscheck
     cited = {
-        one.element_id: {"element_id": one.element_id, "partition": one.partition, "rank": one.rank}
-        for one in _citing(parts)
-        if one.element_id is not None
+        citing.element_id: {
+            "element_id": citing.element_id,
+            "partition": citing.partition,
+            "rank": citing.rank,
+        }
+        for citing in _find_citing(parts)
+        if citing.element_id is not None
     }
     if not cited:
         return answer
@@ -62,29 +66,30 @@ async def locate_answer(db: Database, answer: Answer) -> Answer:
     gone = cited.keys() - {id_ for row in rows for id_ in row["element_ids"]}
     if not gone:
         return answer
-    synthesis, sweeps, crosscheck = _without(parts, gone)
+    synthesis, sweeps, crosscheck = _remove_ids(parts, gone)
     return replace(answer, synthesis=synthesis, sweeps=sweeps, crosscheck=crosscheck)
 
 
-def _citing(value: object) -> Iterator[Citation | Sighting]:
+def _find_citing(value: object) -> Iterator[Citation | Sighting]:
     """Yield all citations and sightings in a value."""
     if isinstance(value, Citation | Sighting):
         yield value
     elif isinstance(value, tuple):
-        for one in value:
-            yield from _citing(one)
+        for item in value:
+            yield from _find_citing(item)
     elif is_dataclass(value):
         for field in fields(value):
-            yield from _citing(getattr(value, field.name))
+            yield from _find_citing(getattr(value, field.name))
 
 
-def _without(value: T, gone: set[str]) -> T:
-    """Return a value whose citations and sightings have none of these element ids."""
+def _remove_ids(value: T, gone: set[str]) -> T:
+    """Remove these element ids from all citations and sightings in a value."""
     if isinstance(value, Citation | Sighting):
         return replace(value, element_id=None) if value.element_id in gone else value
     if isinstance(value, tuple):
-        return cast(T, tuple(_without(one, gone) for one in value))
+        return cast(T, tuple(_remove_ids(item, gone) for item in value))
     if is_dataclass(value) and not isinstance(value, type):
-        own = {field.name: getattr(value, field.name) for field in fields(value) if field.init}
-        return cast(T, replace(value, **{name: _without(one, gone) for name, one in own.items()}))
+        held = {field.name: getattr(value, field.name) for field in fields(value) if field.init}
+        kept = {name: _remove_ids(item, gone) for name, item in held.items()}
+        return cast(T, replace(value, **kept))
     return value

@@ -16,16 +16,16 @@ from pgs_neo4j.text.claims.marking import remark, unmark
 from pgs_neo4j.text.gist import ROUNDING, SPEAKS, Rarity, gist, grouped, named
 
 MOST_ANSWERS = 3
-MOST = 50  # convergences; neither people nor the synthesis would read more
-MOST_FINDINGS = 8  # of one convergence, from different partitions first
+MOST = 50  # most convergences; neither people nor the synthesis would read more
+MOST_FINDINGS = 8  # most findings of one convergence, from different partitions first
 Place = tuple[int, int]
-"""A node: its partition's id, and its rank there."""
+"""A node, by the id of its partition and its rank there."""
 
 
 def sorted_reports(sweeps: Sequence[Sweep]) -> list[tuple[str, Report]]:
-    """Return all reports by partition, each with the id of its run.
+    """Return all reports sorted by partition, each with the id of its run.
 
-    The id is empty for the current run. Several reports on one partition stay in the order of
+    The id is empty for the current run. Several reports on one partition keep the order of
     ``sweeps``.
     """
     reports = [(sweep.run, sweep.report) for sweep in sweeps if sweep.report is not None]
@@ -33,13 +33,13 @@ def sorted_reports(sweeps: Sequence[Sweep]) -> list[tuple[str, Report]]:
 
 
 def stated_finding(partition: int, place: int, finding: Finding, run: str) -> Stated:
-    """Return a finding as other lists repeat it, with a mark if it is in doubt."""
+    """Return a finding in the form for other lists, with a mark if it is in doubt."""
     return Stated(partition, place, remark(finding.text, finding.failures), run)
 
 
 @dataclass(frozen=True, slots=True)
 class _Bullet:
-    """A bullet and the roots of the words it is about."""
+    """A bullet, and the roots of its content words."""
 
     stated: Stated
     gist: frozenset[str]
@@ -47,10 +47,7 @@ class _Bullet:
 
 @dataclass(frozen=True, slots=True)
 class _Bullets:
-    """All findings and absences by partition id.
-
-    ``rarity`` holds how rare their words are.
-    """
+    """All findings and absences by partition id, and the rarity of their words."""
 
     findings: Mapping[int, Sequence[_Bullet]]
     absences: Mapping[int, Sequence[_Bullet]]
@@ -58,7 +55,7 @@ class _Bullets:
 
 
 def chase_flags(sweeps: Sequence[Sweep]) -> tuple[ChasedFlag, ...]:
-    """Return every flag, by partition and place, with its target's reports."""
+    """Return every flag, by partition and place, with the matching bullets of its target."""
     reports = sorted_reports(sweeps)
     bullets = _collect_bullets(reports)
     swept = {report.partition for _, report in reports}
@@ -95,8 +92,8 @@ def _chase_flag(
     source: int, place: int, flag: Flag, swept: set[int], bullets: _Bullets
 ) -> ChasedFlag:
     target = -1 if flag.target is None else flag.target
-    absent = _closest(flag, bullets.absences.get(target, ()), bullets.rarity)
-    answers = _closest(flag, bullets.findings.get(target, ()), bullets.rarity)
+    absent = _find_closest(flag, bullets.absences.get(target, ()), bullets.rarity)
+    answers = _find_closest(flag, bullets.findings.get(target, ()), bullets.rarity)
     return ChasedFlag(
         source=source,
         place=place,
@@ -109,18 +106,19 @@ def _chase_flag(
     )
 
 
-def _closest(flag: Flag, bullets: Sequence[_Bullet], rarity: Rarity) -> tuple[Stated, ...]:
+def _find_closest(flag: Flag, bullets: Sequence[_Bullet], rarity: Rarity) -> tuple[Stated, ...]:
     """Return the bullets on a flag's subject, the closest first."""
     about = named(unmark(flag.text))
     same = [bullet for bullet in bullets if rarity.near(about, bullet.gist) >= SPEAKS - ROUNDING]
-    # Not by nearness: a short bullet is near with only a few shared words.
+    # Sort by the weight of shared words and not by nearness, since a short bullet is near even with
+    # only a few shared words.
     same.sort(key=lambda bullet: -round(rarity.weight(about & bullet.gist), 9))
     return tuple(bullet.stated for bullet in same)
 
 
 @dataclass(frozen=True, slots=True)
 class _Claim:
-    """A finding, its text without a mark, and its valid citations by the nodes they cite."""
+    """A finding, its text without a mark, and its valid citations by the cited node."""
 
     stated: Stated
     text: str
@@ -128,37 +126,41 @@ class _Claim:
 
 
 def cited_places(sweeps: Sequence[Sweep]) -> tuple[Place, ...]:
-    """Return the nodes that findings cite, each once, in order."""
-    return tuple(sorted({place for claim in _claims(sweeps) for place in claim.cited}))
+    """Return all nodes that findings cite, sorted and without repetition."""
+    return tuple(sorted({place for claim in _list_claims(sweeps) for place in claim.cited}))
 
 
 def find_convergences(
     sweeps: Sequence[Sweep], links: Iterable[tuple[Place, Place]]
 ) -> tuple[Convergence, ...]:
-    """Return findings that meet, at most ``MOST``; the broadest come first.
+    """Return convergences of findings, at most ``MOST``, the broadest first.
 
     ``links`` are pairs of cited nodes that a relationship connects. Findings that say nearly the
-    same form one convergence. Connected findings are grouped around the one that meets most
-    partitions, then around the one that meets most of the rest. So each pair appears once, and a
-    pair that says the same is not repeated as connected.
+    same form one convergence. Connected findings are grouped around the finding that meets the most
+    partitions, then around the next one among the remaining pairs, and so on. So each pair appears
+    once, and a pair that says the same is not repeated as connected.
     """
-    claims = _claims(sweeps)
-    groups = _saying_the_same(claims)
-    met = [_by_words(claims, group) for group in groups]
-    met += _by_links(claims, _bonds(claims, links, groups))
-    return tuple(sorted(met, key=_breadth)[:MOST])
+    claims = _list_claims(sweeps)
+    groups = _group_same(claims)
+    met = [_join_by_words(claims, group) for group in groups]
+    met += _join_by_links(claims, _find_bonds(claims, links, groups))
+    return tuple(sorted(met, key=_rank_breadth)[:MOST])
 
 
-def _claims(sweeps: Sequence[Sweep]) -> list[_Claim]:
+def _list_claims(sweeps: Sequence[Sweep]) -> list[_Claim]:
     """Return all findings in the order of partition and place."""
     return [
-        _Claim(stated_finding(report.partition, place, finding, run), finding.text, _cited(finding))
+        _Claim(
+            stated_finding(report.partition, place, finding, run),
+            finding.text,
+            _index_citations(finding),
+        )
         for run, report in sorted_reports(sweeps)
         for place, finding in enumerate(report.findings)
     ]
 
 
-def _cited(finding: Finding) -> dict[Place, Citation]:
+def _index_citations(finding: Finding) -> dict[Place, Citation]:
     by_place: dict[Place, Citation] = {}
     for citation in finding.citations:
         if citation.valid and citation.rank is not None:
@@ -166,22 +168,22 @@ def _cited(finding: Finding) -> dict[Place, Citation]:
     return by_place
 
 
-def _saying_the_same(claims: Sequence[_Claim]) -> list[list[int]]:
-    """Return indices of findings that say the same in different partitions."""
+def _group_same(claims: Sequence[_Claim]) -> list[list[int]]:
+    """Return groups of findings, by index, that say the same in different partitions."""
     gists = [gist(claim.text) for claim in claims]
     groups = grouped(gists, Rarity.of(gists))
     return [group for group in groups if len({claims[i].stated.partition for i in group}) > 1]
 
 
-def _by_words(claims: Sequence[_Claim], group: Sequence[int]) -> Convergence:
-    chosen = _spread(claims, group, MOST_FINDINGS)
+def _join_by_words(claims: Sequence[_Claim], group: Sequence[int]) -> Convergence:
+    chosen = _choose_spread(claims, group, MOST_FINDINGS)
     return Convergence(kind="words", findings=tuple(claims[i].stated for i in chosen))
 
 
-def _bonds(
+def _find_bonds(
     claims: Sequence[_Claim], links: Iterable[tuple[Place, Place]], groups: Sequence[Sequence[int]]
 ) -> dict[tuple[int, int], set[Place]]:
-    """Return pairs of findings, by index, and the nodes that connect them.
+    """Return connected pairs of findings, by index, and the nodes that connect them.
 
     The two findings belong to different partitions and different groups.
     """
@@ -199,41 +201,41 @@ def _bonds(
     return bonds
 
 
-def _by_links(
+def _join_by_links(
     claims: Sequence[_Claim], bonds: Mapping[tuple[int, int], set[Place]]
 ) -> Iterator[Convergence]:
-    """Yield each finding with those that it meets, at most ``MOST``.
+    """Yield findings with all others that they meet, the broadest first, at most ``MOST``.
 
-    No bond appears twice.
+    Each bond appears only once.
     """
     beside: dict[int, set[int]] = defaultdict(set)
     for one, other in bonds:
         beside[one].add(other)
         beside[other].add(one)
-    queue = [(-_partitions(claims, met), i) for i, met in beside.items()]
+    queue = [(-_count_partitions(claims, met), i) for i, met in beside.items()]
     heapify(queue)
     count = 0
     while queue and count < MOST:
         breadth, center = heappop(queue)
-        now = -_partitions(claims, beside[center])
+        now = -_count_partitions(claims, beside[center])
         if now != breadth:
-            # Some of its bonds have been used, so another finding may be broader now.
+            # Some bonds of this finding are already used, so another one may be broader now.
             heappush(queue, (now, center))
         elif now:
             around = sorted(beside.pop(center))
             for other in around:
                 beside[other].discard(center)
-            yield _around(claims, bonds, center, around)
+            yield _join_around(claims, bonds, center, around)
             count += 1
 
 
-def _around(
+def _join_around(
     claims: Sequence[_Claim],
     bonds: Mapping[tuple[int, int], set[Place]],
     center: int,
     around: Sequence[int],
 ) -> Convergence:
-    chosen = _spread(claims, around, MOST_FINDINGS - 1)
+    chosen = _choose_spread(claims, around, MOST_FINDINGS - 1)
     pairs = [(min(i, center), max(i, center)) for i in chosen]
     nodes = dict.fromkeys(node for pair in pairs for node in sorted(bonds[pair]))
     citations: dict[Place, Citation] = {}
@@ -246,12 +248,12 @@ def _around(
     )
 
 
-def _partitions(claims: Sequence[_Claim], places: Iterable[int]) -> int:
+def _count_partitions(claims: Sequence[_Claim], places: Iterable[int]) -> int:
     return len({claims[i].stated.partition for i in places})
 
 
-def _spread(claims: Sequence[_Claim], places: Sequence[int], most: int) -> list[int]:
-    """Return at most ``most`` findings in order, from many different partitions."""
+def _choose_spread(claims: Sequence[_Claim], places: Sequence[int], most: int) -> list[int]:
+    """Choose at most ``most`` findings from as many partitions as possible; keep their order."""
     seen: Counter[int] = Counter()
     turns: list[tuple[int, int]] = []
     for i in sorted(places):
@@ -260,7 +262,7 @@ def _spread(claims: Sequence[_Claim], places: Sequence[int], most: int) -> list[
     return sorted(i for _, i in sorted(turns)[:most])
 
 
-def _breadth(met: Convergence) -> tuple[int, int, str, tuple[int, int, str]]:
+def _rank_breadth(met: Convergence) -> tuple[int, int, str, tuple[int, int, str]]:
     first = met.findings[0]
     return (
         -len(met.partitions),
