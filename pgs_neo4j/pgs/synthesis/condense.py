@@ -1,7 +1,7 @@
 """Condenses reports along the hierarchy until they fit one prompt.
 
-A model condenses only states and findings. Flags and absences are carried through as they are, and
-code restores a citation that the model leaves out.
+A model condenses only domain states and findings. Flags and absences stay unchanged, and code
+restores each citation that the model leaves out.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ from pgs_neo4j.text.markdown import bullets, paragraph, sections
 from pgs_neo4j.text.thinking import strip_thinking
 from pgs_neo4j.text.tokens import estimate_bytes
 
-KEYWORDS = 12  # of all its partitions, that a condensed report is described by
-NAMED = 12  # partitions named above it
-KEPT = 40  # citations per line of those that no condensed finding has
+KEYWORDS = 12  # keywords in the header of a condensed report, from all its partitions
+NAMED = 12  # partitions that the header of a condensed report names
+KEPT = 40  # citations per line, among those that the model left out
 SYSTEM = """\
 You condense the reports of readers who each read one partition of a knowledge graph at full \
 text, so that another model can combine them with many more. Text in the reports that gives \
@@ -61,19 +61,19 @@ SECTIONS = {
 }
 ECHOES = Echoes(SYSTEM)
 MOST_LEVELS = 8
-LEAST_GAIN = 0.95  # of the size before; sections that shrink less are not condensed once more
-LEAST_DIVIDED = 3  # more reports whose prompt is too long are condensed in two groups
+LEAST_GAIN = 0.95  # if a level leaves more than this share of the size, it is the last
+LEAST_DIVIDED = 3  # if the prompt is too long, a group of more reports than this is divided
 FRAME = 400  # characters of a prompt that are neither instructions nor reports
-FINDINGS = 3  # of each report, where no model could condense them
+FINDINGS = 3  # findings of each report to keep if no model could condense the group
 Path = tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Reduction:
-    """Fewer sections, and how they came about.
+    """Condensed sections, and counts of the calls for them.
 
-    ``calls`` counts model calls, ``unproven`` those of them for which nothing proves that the model
-    was given all of the prompt, and ``failed`` the groups that no model could condense.
+    ``calls`` counts model calls. ``unproven`` counts the calls without proof that the model got the
+    whole prompt. ``failed`` counts the groups that no model could condense.
     """
 
     sections: tuple[Section, ...]
@@ -94,17 +94,17 @@ async def reduce_sections(
     current = sorted(
         sections, key=lambda section: (paths.get(section.partitions[0], ()), section.partitions)
     )
-    room = _room(order, tools, llm)
+    room = _compute_room(order, tools, llm)
     calls = unproven = failed = 0
     for _ in range(MOST_LEVELS):
         if fits(current):
             break
         groups = group_sections(current, paths, room)
         reductions = await together(*(_condense(order, tools, llm, group) for group in groups))
-        joined = _joined(reductions)
+        joined = _join_reductions(reductions)
         calls, failed = calls + joined.calls, failed + joined.failed
         unproven += joined.unproven
-        before, after = _size(current), _size(joined.sections)
+        before, after = _count_characters(current), _count_characters(joined.sections)
         if after < before:
             current = [*joined.sections]
         if after > LEAST_GAIN * before:
@@ -112,7 +112,7 @@ async def reduce_sections(
     return Reduction(tuple(current), calls, unproven, failed)
 
 
-def _room(order: SynthesisOrder, tools: SynthesisTools, llm: LLM) -> int:
+def _compute_room(order: SynthesisOrder, tools: SynthesisTools, llm: LLM) -> int:
     """Return the characters of sections that fit one reduction."""
     config = order.config
     room = config.max_pass_characters
@@ -126,7 +126,7 @@ def _room(order: SynthesisOrder, tools: SynthesisTools, llm: LLM) -> int:
 async def _condense(
     order: SynthesisOrder, tools: SynthesisTools, llm: LLM, group: Sequence[Section]
 ) -> Reduction:
-    """Condense one group into one section, or each half of one whose prompt is too long.
+    """Condense a group into one section. If its prompt is too long, condense each half.
 
     If the model fails, the section has the first findings of each report.
     """
@@ -139,14 +139,16 @@ async def _condense(
         if len(group) > LEAST_DIVIDED:
             middle = len(group) // 2
             halves = group[:middle], group[middle:]
-            return _joined(await together(*(_condense(order, tools, llm, half) for half in halves)))
+            return _join_reductions(
+                await together(*(_condense(order, tools, llm, half) for half in halves))
+            )
     if condensed is None:
         return Reduction((join_sections("", _first_findings(group), group),), failed=1)
     section, proven = condensed
     return Reduction((section,), calls=1, unproven=0 if proven else 1)
 
 
-def _joined(reductions: Sequence[Reduction]) -> Reduction:
+def _join_reductions(reductions: Sequence[Reduction]) -> Reduction:
     return Reduction(
         tuple(section for reduction in reductions for section in reduction.sections),
         sum(reduction.calls for reduction in reductions),
@@ -162,9 +164,9 @@ async def _ask(
     prompt: Prompt,
     group: Sequence[Section],
 ) -> tuple[Section, bool] | None:
-    """Return the condensed section, and whether the model is known to have been given all of it.
+    """Return the condensed section, and whether it is proven that the model got the whole prompt.
 
-    None when the model fails. Raises PromptTooLongError.
+    Returns None when the model fails. Raises PromptTooLongError.
     """
     calls, replies = tools.calls, tools.replies
     room, effort = order.config.sweep_max_tokens, order.config.sweep_effort
@@ -202,7 +204,7 @@ async def _ask(
 
 
 def paths_of(partitions: Sequence[Partition], units: Sequence[Unit]) -> dict[int, Path]:
-    """Return the units above each partition, by id, top down."""
+    """Return for each partition id the units above the partition, from the top down."""
     parents = {(unit.level, unit.id): unit.parent for unit in units}
     paths: dict[int, Path] = {}
     for part in partitions:
@@ -220,15 +222,15 @@ def group_sections(
 ) -> list[list[Section]]:
     """Split sections into consecutive groups of at most ``room`` characters.
 
-    Once half of the room is used, a group ends with the unit of its last section. A section that is
-    too long for any group stands alone.
+    A group that uses more than half of the room ends where the next unit begins. A section longer
+    than ``room`` is a group of its own.
     """
     groups: list[list[Section]] = [[]]
     used = 0
     for section in sections:
-        size = _size([section])
+        size = _count_characters([section])
         last = groups[-1][-1:] if groups[-1] else []
-        crossing = bool(last) and _unit(last[0], paths) != _unit(section, paths)
+        crossing = bool(last) and _unit_of(last[0], paths) != _unit_of(section, paths)
         if groups[-1] and (used + size > room or (crossing and used * 2 > room)):
             groups.append([])
             used = 0
@@ -237,11 +239,11 @@ def group_sections(
     return groups
 
 
-def _unit(section: Section, paths: Mapping[int, Path]) -> Path:
+def _unit_of(section: Section, paths: Mapping[int, Path]) -> Path:
     return paths.get(section.partitions[0], ())
 
 
-def _size(sections: Sequence[Section]) -> int:
+def _count_characters(sections: Sequence[Section]) -> int:
     return sum(
         len(section.header) + len(render_report(section.qualified)) + 2 for section in sections
     )
@@ -252,22 +254,22 @@ def _first_findings(group: Sequence[Section]) -> tuple[Finding, ...]:
 
 
 def reduction_prompt(question: str, group: Sequence[Section]) -> Prompt:
-    """Return the prompt over some complete sections, in their order."""
-    blocks = [f"{section.header}\n{_text(section)}" for section in group]
+    """Return the prompt that condenses some sections, in their order."""
+    blocks = [f"{section.header}\n{_render_section(section)}" for section in group]
     return Prompt(
         task="reduction",
         system=SYSTEM,
         user="\n\n".join((*blocks, f"Question: {question}")),
         question=question,
         reports=tuple(
-            PromptReport(section.name, section.keywords, section.report, _text(section))
+            PromptReport(section.name, section.keywords, section.report, _render_section(section))
             for section in group
         ),
     )
 
 
 def parse_condensed(text: str, group: Sequence[Section]) -> Section:
-    """Join sections into one, using a model's reply.
+    """Join sections into one with the state and the findings of a model's reply.
 
     Raises ModelOutputError when the reply has no section Findings.
     """
@@ -285,15 +287,12 @@ def parse_condensed(text: str, group: Sequence[Section]) -> Section:
 
 
 def join_sections(state: str, findings: tuple[Finding, ...], group: Sequence[Section]) -> Section:
-    """Join sections into one with these findings.
-
-    The flags, absences, and citations of all sections stay.
-    """
+    """Join sections into one with these findings, and keep all flags, absences, and citations."""
     partitions = tuple(number for section in group for number in section.partitions)
     report = Report(
         partition=partitions[0],
         domain_state=state,
-        findings=(*findings, *_kept(findings, group)),
+        findings=(*findings, *_restore_citations(findings, group)),
         flags=tuple(
             replace(flag, text=f"(from P{section.partitions[0]}) {flag.text}")
             if len(section.partitions) == 1
@@ -309,7 +308,7 @@ def join_sections(state: str, findings: tuple[Finding, ...], group: Sequence[Sec
             for absence in section.qualified.absences
         ),
     )
-    name = _name(partitions)
+    name = _name_partitions(partitions)
     words = dict.fromkeys(
         word for rank in range(KEYWORDS) for s in group for word in s.keywords[rank : rank + 1]
     )
@@ -321,26 +320,28 @@ def join_sections(state: str, findings: tuple[Finding, ...], group: Sequence[Sec
     return Section(partitions, name, keywords, header, report, report)
 
 
-def _kept(findings: Sequence[Finding], group: Sequence[Section]) -> list[Finding]:
-    """Return findings with the citations missing from condensed ones."""
+def _restore_citations(findings: Sequence[Finding], group: Sequence[Section]) -> list[Finding]:
+    """Return extra findings with the citations that the condensed findings lack."""
     there = {(c.partition, c.alias) for finding in findings for c in finding.citations if c.valid}
     missing = [c for key, c in citable_of(group).items() if key not in there]
     return [
-        Finding(text=_listed(missing[at : at + KEPT]), citations=tuple(missing[at : at + KEPT]))
+        Finding(
+            text=_word_citations(missing[at : at + KEPT]), citations=tuple(missing[at : at + KEPT])
+        )
         for at in range(0, len(missing), KEPT)
     ]
 
 
-def _listed(citations: Sequence[Citation]) -> str:
+def _word_citations(citations: Sequence[Citation]) -> str:
     names = ", ".join(f"P{c.partition}:{c.alias}" for c in citations)
     return f"Also cited in these reports: [{names}]"
 
 
-def _name(partitions: Sequence[int]) -> str:
+def _name_partitions(partitions: Sequence[int]) -> str:
     named = ", ".join(f"P{number}" for number in partitions[:NAMED])
     more = len(partitions) - NAMED
     return f"{named} and {more} more" if more > 0 else named
 
 
-def _text(section: Section) -> str:
+def _render_section(section: Section) -> str:
     return render_report(section.qualified)

@@ -1,4 +1,4 @@
-"""The synthesis prompt, and the parser of its answer."""
+"""Writes the synthesis prompt, and parses the answer to it."""
 
 from __future__ import annotations
 
@@ -26,11 +26,13 @@ from pgs_neo4j.text.prompt_text import clean_text, cut
 from pgs_neo4j.text.thinking import strip_thinking
 from pgs_neo4j.text.tokens import BYTES_PER_TOKEN, estimate
 
-KNOWN_SHARE = 0.25  # of what the instructions and the question leave, for an answer known before
-CHECKS_SHARE = 0.2  # of the same, for what was found by looking and counting
-UNREAD_SHARE = 0.125  # of the same, for the list of partitions not read
+# Shares of the room that the instructions and the question leave in the prompt: for a search's
+# answer, for the results of the checks, and for the list of unread partitions.
+KNOWN_SHARE = 0.25
+CHECKS_SHARE = 0.2
+UNREAD_SHARE = 0.125
 UNREAD_LINES = 100
-NAMED = 20  # partitions named whose reports were left out
+NAMED = 20  # partitions to name, among those whose reports are left out
 
 SYSTEM = """\
 You combine the reports of readers who each read one partition of a knowledge graph at full \
@@ -81,10 +83,11 @@ SECTIONS = {
 
 @dataclass(frozen=True, slots=True)
 class FittedPrompt:
-    """A synthesis prompt with its possible citations, and its losses.
+    """A synthesis prompt, the citations that its reply may use, and its losses.
 
-    ``dropped_bullets`` counts bullets dropped from included reports, ``dropped_reports`` whole
-    reports, ``cut_states`` shortened Domain States.
+    ``dropped_bullets`` counts the bullets that included reports lost, ``dropped_reports`` whole
+    reports, and ``cut_states`` shortened Domain States. ``cut_known`` says that a search's answer
+    was cut.
     """
 
     prompt: Prompt
@@ -107,23 +110,24 @@ def synthesis_prompt(
     *,
     with_receipts: bool = False,
 ) -> FittedPrompt:
-    """Return the prompt over all reports, instructions included, within both limits.
+    """Return the prompt over all reports, within the limits of characters and tokens.
 
-    ``with_receipts``: codes stand among the reports. If passed, ``sections`` replace the reports.
-    Above the limits, the last bullets of the longest lists are dropped first. Then the ends of the
-    Domain States are dropped, then the last reports; all losses are counted. No citation is cut out
-    of a bullet. Raises ConfigError when not even a part of one report fits.
+    Both limits include the instructions. ``sections`` replace the reports if passed. With
+    ``with_receipts``, codes are placed among the reports, which the reply must repeat. If the
+    prompt is too long, the last bullets of the longest lists are dropped first, then the ends of
+    the Domain States, then the last reports. All losses are counted. Bullets are never cut, so none
+    loses a citation. Raises ConfigError when not even a part of one report fits.
     """
     max_characters = order.config.max_pass_characters
     shown = sections_of(order.sweeps, order.partitions) if sections is None else sections
-    room = _room(order.question, max_characters, max_tokens)
+    room = _compute_room(order.question, max_characters, max_tokens)
     whole = clean_text(order.search_answer or "")
     search_answer = cut(whole, int(room[0] * KNOWN_SHARE), int(room[1] * KNOWN_SHARE))
     checks = cut(order.checks, int(room[0] * CHECKS_SHARE), int(room[1] * CHECKS_SHARE))
-    frame = _Frame(checks, search_answer, _unread(order, room), f"Question: {order.question}")
+    frame = _Frame(checks, search_answer, _list_unread(order, room), f"Question: {order.question}")
 
     def fits(shortening: Shortening) -> bool:
-        user = _user(shown, shortening, frame)
+        user = _write_user(shown, shortening, frame)
         tokens = estimate(user)
         codes = receipt_characters(tokens) if with_receipts else 0
         if len(SYSTEM) + len(user) + codes > max_characters:
@@ -137,15 +141,14 @@ def synthesis_prompt(
             "raise max_pass_characters (PGS_MAX_PASS_CHARACTERS) or max_pass_tokens "
             "(PGS_MAX_PASS_TOKENS), or ask in fewer words"
         )
-    fitted = _fitted(order.question, shown, shortening, frame, cut_known=search_answer != whole)
-    return _with_receipts(fitted, shown, shortening, frame) if with_receipts else fitted
+    fitted = _make_fitted(
+        order.question, shown, shortening, frame, cut_known=search_answer != whole
+    )
+    return _add_receipts(fitted, shown, shortening, frame) if with_receipts else fitted
 
 
 def parse_synthesis(text: str, citable: Mapping[tuple[int, str], Citation]) -> Synthesis:
-    """Parse a reply; without sections, all of it is the thesis.
-
-    The model's thinking is left out.
-    """
+    """Parse a reply without the model's thinking. Without sections, all of it is the thesis."""
     text = strip_thinking(text)
     found = sections(text, SECTIONS)
     return Synthesis(
@@ -158,8 +161,8 @@ def parse_synthesis(text: str, citable: Mapping[tuple[int, str], Citation]) -> S
     )
 
 
-def _room(question: str, max_characters: int, max_tokens: int | None) -> tuple[int, int]:
-    """Return characters and bytes left beside instructions and question, at least 0."""
+def _compute_room(question: str, max_characters: int, max_tokens: int | None) -> tuple[int, int]:
+    """Return the characters and bytes that instructions and question leave, at least 0."""
     frame = SYSTEM + question
     characters = max(0, max_characters - len(frame))
     if max_tokens is None:
@@ -170,7 +173,7 @@ def _room(question: str, max_characters: int, max_tokens: int | None) -> tuple[i
 
 @dataclass(frozen=True, slots=True)
 class _Frame:
-    """The text around the reports, in four parts."""
+    """The parts of the prompt around the reports."""
 
     checks: str
     search_answer: str
@@ -178,8 +181,8 @@ class _Frame:
     question: str
 
 
-def _unread(order: SynthesisOrder, room: tuple[int, int]) -> str:
-    """List unread partitions, so silence is not taken for absence."""
+def _list_unread(order: SynthesisOrder, room: tuple[int, int]) -> str:
+    """List the unread partitions, so that the model does not take missing reports for absences."""
     read = {sweep.partition for sweep in order.sweeps if sweep.report is not None}
     others = [partition for partition in order.partitions if partition.id not in read]
     if not others:
@@ -197,31 +200,35 @@ def _unread(order: SynthesisOrder, room: tuple[int, int]) -> str:
     return f"Not read in this run, {len(others)} partitions:{''.join(lines)}{more}"
 
 
-def _with_receipts(
+def _add_receipts(
     fitted: FittedPrompt, sections: Sequence[Section], shortening: Shortening, frame: _Frame
 ) -> FittedPrompt:
-    """Return a prompt with codes among its reports, on which its reply does not depend."""
-    blocks = _reports(sections, shortening)
+    """Add codes to the reports of a prompt.
+
+    ``content`` keeps the prompt without codes. A cached reply is found by it, since codes do not
+    change the reply.
+    """
+    blocks = _write_reports(sections, shortening)
     text, codes = place_receipts(blocks, [estimate(block) for block in blocks])
     asking = replace(frame, question=f"{request_receipts(codes, 'reports')}\n\n{frame.question}")
-    user = _around([text], sections, shortening, asking)
+    user = _join_parts([text], sections, shortening, asking)
     prompt = replace(fitted.prompt, user=user, content=fitted.prompt.user, receipts=codes)
     return replace(fitted, prompt=prompt)
 
 
-def _user(sections: Sequence[Section], shortening: Shortening, frame: _Frame) -> str:
-    return _around(_reports(sections, shortening), sections, shortening, frame)
+def _write_user(sections: Sequence[Section], shortening: Shortening, frame: _Frame) -> str:
+    return _join_parts(_write_reports(sections, shortening), sections, shortening, frame)
 
 
-def _reports(sections: Sequence[Section], shortening: Shortening) -> list[str]:
+def _write_reports(sections: Sequence[Section], shortening: Shortening) -> list[str]:
     shown = sections[: shortening.reports]
-    return [f"{section.header}\n{_text(section, shortening)}" for section in shown]
+    return [f"{section.header}\n{_render_section(section, shortening)}" for section in shown]
 
 
-def _around(
+def _join_parts(
     reports: Sequence[str], sections: Sequence[Section], shortening: Shortening, frame: _Frame
 ) -> str:
-    """Return the reports with what stands behind them."""
+    """Join the reports and the other parts of the prompt, which follow them."""
     blocks = [*reports]
     if frame.checks:
         blocks.append(frame.checks)
@@ -246,11 +253,11 @@ def _loses_bullets(report: Report, shortening: Shortening) -> bool:
     return bullet_count(report) > bullet_count(shorten_report(report, shortening))
 
 
-def _text(section: Section, shortening: Shortening) -> str:
+def _render_section(section: Section, shortening: Shortening) -> str:
     return render_report(shorten_report(section.qualified, shortening))
 
 
-def _fitted(
+def _make_fitted(
     question: str,
     sections: Sequence[Section],
     shortening: Shortening,
@@ -265,10 +272,12 @@ def _fitted(
     prompt = Prompt(
         task="synthesis",
         system=SYSTEM,
-        user=_user(sections, shortening, frame),
+        user=_write_user(sections, shortening, frame),
         question=question,
         reports=tuple(
-            PromptReport(section.name, section.keywords, section.report, _text(section, shortening))
+            PromptReport(
+                section.name, section.keywords, section.report, _render_section(section, shortening)
+            )
             for section in shown
         ),
     )

@@ -1,7 +1,7 @@
-"""What a synthesis is written from, and how one reply of it is read and streamed.
+"""Reads and streams one reply of a synthesis, from the cache or from the model.
 
-The reply comes from the cache or from the model. Its text is streamed as events piece by piece,
-after a check that nothing in it was deleted.
+The text is streamed as events piece by piece. Before each piece, a check makes sure that it
+contains no deleted text.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from pgs_neo4j.text.thinking import ThinkingFilter
 
 CheckDeleted = Callable[[object], Awaitable[None]]
 REMEMBERED = 2_000
-"""Characters before a piece that are checked with it: deleted sentences may arrive in pieces."""
+"""Characters before a piece to check with it, since a deleted sentence may arrive in pieces."""
 PAUSE = 2.0
-"""Time between two checks, as a multiple of what the last one took.
+"""Time between two checks, as a multiple of the duration of the last check.
 
-With a distant database, a check of each word would take longer than the words do.
+With a distant database, a check of each word would take longer than the word itself.
 """
 
 
@@ -34,11 +34,11 @@ With a distant database, a check of each word would take longer than the words d
 class SynthesisOrder:
     """One question, and everything else in its synthesis prompt.
 
-    ``search_answer`` is an answer to go beyond, ``checks`` is the text of the checks on the
-    reports. Reports that exceed one prompt are condensed along ``units``. ``absences`` are the
-    checked ones, from which bullets of the answer get verdicts; None: it gets none. ``texts`` are
-    those of the nodes that the reports cite, by partition and rank, in which the sentences of the
-    answer are looked up; None: they are not.
+    ``search_answer`` is a search's answer, which the synthesis should go beyond. ``checks`` is the
+    text of the checks on the reports. Reports that exceed one prompt are condensed along ``units``.
+    ``absences`` are the checked absences that give bullets of the answer their verdicts; with None,
+    bullets get no verdicts. ``texts`` are the texts of cited nodes, by partition and rank, to
+    compare the sentences of the answer with; with None, sentences are not checked.
     """
 
     question: str
@@ -57,7 +57,8 @@ class SynthesisTools:
     """The connections that write a synthesis.
 
     ``reducing_llm`` condenses reports; without it, content that does not fit is dropped.
-    ``check_deleted`` raises TextDeletedError for text of a document that was deleted since.
+    ``check_deleted`` raises TextDeletedError for text of a document that was deleted since the
+    run began to read.
     """
 
     llm: LLM
@@ -77,11 +78,10 @@ async def read_reply(
     room: int,
     effort: Effort | None,
 ) -> Completion:
-    """Return the reply; ``tell`` takes its text piece by piece, without the model's thinking.
+    """Return the reply, and pass its text to ``tell`` piece by piece, without the thinking.
 
-    Both are without the codes that the prompt asks to repeat.
-
-    Raises the errors of ``Calls.stream``, what ``tell`` raises, and DatabaseError.
+    The codes that the prompt asks to repeat are removed from both. Raises the errors of
+    ``Calls.stream``, the errors of ``tell``, and DatabaseError.
     """
     filtering, receipts = ThinkingFilter(), ReceiptFilter(prompt.receipts)
 
@@ -104,7 +104,7 @@ async def read_reply(
 async def keep_reply(
     tools: SynthesisTools, prompt: Prompt, reply: Completion, *, room: int, effort: Effort | None
 ) -> None:
-    """Cache an accepted reply, unless it was cut off or is in the cache already."""
+    """Cache an accepted reply, unless it was cut off or came from the cache."""
     replies = tools.replies
     key = replies.key(tools.llm, prompt, room, effort) if replies else None
     if replies and key and not reply.usage.cached and not reply.truncated:
@@ -112,9 +112,9 @@ async def keep_reply(
 
 
 async def find_or_claim(tools: SynthesisTools, key: str | None) -> Completion | None:
-    """Return a cached reply; None once this run is to buy it.
+    """Return a cached reply; None if this run must buy it.
 
-    While another run is buying it, waits for that. Raises DatabaseError.
+    If another run is buying the same reply, waits for that run. Raises DatabaseError.
     """
     replies = tools.replies
     if replies is None or key is None:
@@ -131,10 +131,10 @@ async def find_or_claim(tools: SynthesisTools, key: str | None) -> Completion | 
 
 @dataclass(slots=True)
 class Teller:
-    """Streams text piece by piece, and none that was deleted since it was read.
+    """Streams text piece by piece, but no text that was deleted since it was read.
 
-    Listeners may belong to other programs, where no deletion finds text again. So each piece is
-    checked before it leaves, and not only what is stored at the end.
+    Listeners may belong to other programs, where a deletion cannot find the text again. So each
+    piece is checked before it leaves, in addition to the check of the stored answer.
     """
 
     on_event: OnEvent
@@ -147,8 +147,8 @@ class Teller:
     async def tell(self, text: str) -> None:
         """Stream a piece, or hold it back until the next check is due. Raises TextDeletedError.
 
-        Pieces also wait while the database does not answer: the reply is paid for, and the database
-        may be back before it ends.
+        Pieces also wait while the database does not answer, because the reply is paid for, and the
+        database may be back before the reply ends.
         """
         self._held += text
         now = asyncio.get_running_loop().time
@@ -164,12 +164,12 @@ class Teller:
         self._due = now() + PAUSE * (now() - begun)
 
     async def finish(self, text: str = "") -> None:
-        """Stream the last piece, and what was held back. Raises DatabaseError."""
+        """Stream the last piece and all pieces that were held back. Raises DatabaseError."""
         self._held += text
         if not self._held:
             return
-        said = self._before + self._held
-        await self.check_deleted(said)
+        recent = self._before + self._held
+        await self.check_deleted(recent)
         self.on_event(TextStreamed(self._held))
         self.told = True
-        self._before, self._held = said[-REMEMBERED:], ""
+        self._before, self._held = recent[-REMEMBERED:], ""

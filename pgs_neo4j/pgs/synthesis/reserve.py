@@ -11,26 +11,26 @@ from pgs_neo4j.model import Prompt
 from pgs_neo4j.pgs.synthesis.prompt import CHECKS_SHARE, SYSTEM, UNREAD_SHARE
 from pgs_neo4j.text.tokens import estimate
 
-ROOM_SHARE = 8  # one part in so many of what the bounds are worth is for the text of a synthesis
-LEAST_ROOM = 256  # tokens of a synthesis that is worth asking for
-LEAST_PROMPT = 1500  # tokens of its prompt: the instructions, and something to combine
-FRAME_TOKENS = 300  # of the prompt beside the instructions, the question, and what is shown
-REPORTS_SHARE = 1 - CHECKS_SHARE - UNREAD_SHARE  # of the prompt, at least
+ROOM_SHARE = 8  # the text of a synthesis gets one eighth of the budget in tokens
+LEAST_ROOM = 256  # least tokens of a synthesis that is worth a call
+LEAST_PROMPT = 1500  # least tokens of its prompt: the instructions and something to combine
+FRAME_TOKENS = 300  # tokens of the prompt besides instructions, question, and reports
+REPORTS_SHARE = 1 - CHECKS_SHARE - UNREAD_SHARE  # the reports' least share of the prompt
 
 
 def synthesis_cost(calls: Calls, llm: LLM, config: PGSConfig, shown: int) -> Amount:
-    """Return the most that a synthesis of these tokens may cost.
+    """Return the highest possible cost of a synthesis.
 
-    The tokens are those of reports, question, and a search's answer.
+    ``shown`` are the tokens of reports, question, and a search's answer.
     """
     prompt = int((estimate(SYSTEM) + FRAME_TOKENS + shown) / REPORTS_SHARE)
     most = calls.pass_tokens(llm, config.max_pass_tokens, config.synthesis_max_tokens)
     prompt = min(prompt, config.max_pass_characters, prompt if most is None else most)
-    return calls.budget.most(llm.name, prompt, _least_room(calls, llm, config))
+    return calls.budget.most(llm.name, prompt, _reserve_room(calls, llm, config))
 
 
 def prompt_tokens(calls: Calls, llm: LLM, config: PGSConfig) -> int | None:
-    """Return the tokens a synthesis prompt may have; None: no limit.
+    """Return the most tokens of a synthesis prompt; None without a limit.
 
     The model's context and the budget limit them. Raises BudgetError when too little is left.
     """
@@ -38,7 +38,7 @@ def prompt_tokens(calls: Calls, llm: LLM, config: PGSConfig) -> int | None:
     left = calls.budget.left(llm.name)
     if left is None:
         return fits
-    room = min(_least_room(calls, llm, config), max(left // 2, LEAST_ROOM))
+    room = min(_reserve_room(calls, llm, config), max(left // 2, LEAST_ROOM))
     most = calls.budget.estimate_within(llm.name, left - room)
     if most < LEAST_PROMPT:
         raise BudgetError(
@@ -49,7 +49,7 @@ def prompt_tokens(calls: Calls, llm: LLM, config: PGSConfig) -> int | None:
 
 
 def reply_tokens(calls: Calls, llm: LLM, config: PGSConfig, prompt: Prompt) -> int:
-    """Return the tokens the reply may have: all that the prompt leaves."""
+    """Return the most tokens of the reply: everything that the prompt leaves."""
     left = calls.budget.left(llm.name)
     if left is None:
         return config.synthesis_max_tokens
@@ -57,7 +57,7 @@ def reply_tokens(calls: Calls, llm: LLM, config: PGSConfig, prompt: Prompt) -> i
     return max(LEAST_ROOM, min(config.synthesis_max_tokens, left - taken))
 
 
-def _least_room(calls: Calls, llm: LLM, config: PGSConfig) -> int:
+def _reserve_room(calls: Calls, llm: LLM, config: PGSConfig) -> int:
     whole = calls.budget.whole(llm.name)
     room = config.synthesis_max_tokens
     return room if whole is None else min(room, max(LEAST_ROOM, whole // ROOM_SHARE))

@@ -1,4 +1,4 @@
-"""Reports as sections of the synthesis prompt, shortened until all of them fit."""
+"""Turns reports into sections of the synthesis prompt, and shortens them until all of them fit."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from pgs_neo4j.text.citations import qualify_aliases
 from pgs_neo4j.text.prompt_text import clean_text, cut
 from pgs_neo4j.text.shown import unproven_note
 
-KEYWORDS = (120, 180)  # characters and bytes of a partition's keywords
+KEYWORDS = (120, 180)  # most characters and bytes of a partition's keywords
 
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A report, or several condensed into one, with its header.
+    """A report, or several reports condensed into one, with its header.
 
-    ``partitions`` are the ids of the partitions it covers. ``report`` is the parsed report.
-    ``qualified`` is the same with the partition before each alias and a mark on unsupported
+    ``partitions`` are the ids of the partitions that it covers. ``report`` is the parsed report.
+    ``qualified`` is the same report with the partition before each alias and a mark on unsupported
     findings.
     """
 
@@ -38,20 +38,20 @@ class Section:
 def sections_of(sweeps: Sequence[Sweep], partitions: Sequence[Partition]) -> list[Section]:
     """Return one section for each sweep with a report, in order."""
     by_id = {partition.id: partition for partition in partitions}
-    return [_section(by_id[s.partition], s, s.report) for s in sweeps if s.report is not None]
+    return [_make_section(by_id[s.partition], s, s.report) for s in sweeps if s.report is not None]
 
 
 def listed_keywords(keywords: Sequence[str]) -> str:
-    """Return keywords as a prompt lists them, shortened."""
+    """Return keywords as a list in a prompt, shortened."""
     return cut(clean_text(", ".join(keywords)), *KEYWORDS)
 
 
 def citable_of(sections: Sequence[Section]) -> Mapping[tuple[int, str], Citation]:
-    """Return all sections' citations, which the synthesis may repeat."""
+    """Return the citations of all sections, which the synthesis may repeat."""
     return {key: citation for section in sections for key, citation in section.citable.items()}
 
 
-def _section(partition: Partition, sweep: Sweep, report: Report) -> Section:
+def _make_section(partition: Partition, sweep: Sweep, report: Report) -> Section:
     failed = sweep.passes - sweep.passes_accepted
     lost = f", {failed} of {sweep.passes} passes failed" if failed else ""
     header = (
@@ -63,14 +63,14 @@ def _section(partition: Partition, sweep: Sweep, report: Report) -> Section:
     marked = replace(
         report,
         domain_state=qualify_aliases(report.domain_state, number),
-        findings=tuple(_marked(finding, number) for finding in report.findings),
+        findings=tuple(_mark_finding(finding, number) for finding in report.findings),
         flags=tuple(replace(f, text=qualify_aliases(f.text, number)) for f in report.flags),
         absences=tuple(replace(a, text=qualify_aliases(a.text, number)) for a in report.absences),
     )
     return Section((partition.id,), partition.name, partition.topics, header, report, marked)
 
 
-def _marked(finding: Finding, partition: int) -> Finding:
+def _mark_finding(finding: Finding, partition: int) -> Finding:
     text = qualify_aliases(finding.text, partition)
     if not finding.supported:
         return replace(finding, text=f"{text} (unsupported: it cites no node that was shown)")
@@ -83,9 +83,9 @@ def _marked(finding: Finding, partition: int) -> Finding:
 
 @dataclass(frozen=True, slots=True)
 class Shortening:
-    """How much of all reports a prompt includes.
+    """How much of the reports a prompt includes.
 
-    Counts of reports and of bullets per list, and characters of each Domain State.
+    These are the number of reports, of bullets per list, and of characters per Domain State.
     """
 
     reports: int
@@ -96,41 +96,38 @@ class Shortening:
 def find_shortening(
     reports: Sequence[Report], fits: Callable[[Shortening], bool]
 ) -> Shortening | None:
-    """Return the shortening that loses least; None when nothing fits.
+    """Return the shortening that loses least; None if nothing fits.
 
     It drops bullets first, then the ends of states, then reports.
     """
     count = len(reports)
-    most = max((len(_longest_list(report)) for report in reports), default=0)
+    most = max((len(_find_longest_list(report)) for report in reports), default=0)
     longest = max((len(report.domain_state) for report in reports), default=0)
     if fits(whole := Shortening(count, most, longest)):
         return whole
-    bullets = _largest(1, most, lambda n: fits(Shortening(count, n, longest)))
+    bullets = _find_largest(1, most, lambda n: fits(Shortening(count, n, longest)))
     if bullets is not None:
         return Shortening(count, bullets, longest)
     least = min(most, 1)
-    return _drop_more(count, least, longest, fits) or _drop_more(count, 0, longest, fits)
+    return _shorten_states(count, least, longest, fits) or _shorten_states(count, 0, longest, fits)
 
 
-def _drop_more(
+def _shorten_states(
     count: int, bullets: int, longest: int, fits: Callable[[Shortening], bool]
 ) -> Shortening | None:
-    """Return the shortening for so many bullets.
+    """Return the shortening that fits with so many bullets; None if nothing fits.
 
-    States are shortened first, then reports are dropped.
+    It shortens states first, then drops reports.
     """
-    state = _largest(0, longest, lambda n: fits(Shortening(count, bullets, n)))
+    state = _find_largest(0, longest, lambda n: fits(Shortening(count, bullets, n)))
     if state is not None:
         return Shortening(count, bullets, state)
-    reports = _largest(1, count, lambda n: fits(Shortening(n, bullets, 0)))
+    reports = _find_largest(1, count, lambda n: fits(Shortening(n, bullets, 0)))
     return None if reports is None else Shortening(reports, bullets, 0)
 
 
-def _largest(low: int, high: int, fits: Callable[[int], bool]) -> int | None:
-    """Return the largest number that fits, by bisection.
-
-    None if ``low`` does not fit.
-    """
+def _find_largest(low: int, high: int, fits: Callable[[int], bool]) -> int | None:
+    """Return the largest number that fits, by bisection; None if ``low`` does not fit."""
     if low > high or not fits(low):
         return None
     while low < high:
@@ -139,16 +136,13 @@ def _largest(low: int, high: int, fits: Callable[[int], bool]) -> int | None:
     return low
 
 
-def _longest_list(report: Report) -> Sequence[object]:
+def _find_longest_list(report: Report) -> Sequence[object]:
     lists: tuple[Sequence[object], ...] = (report.findings, report.flags, report.absences)
     return max(lists, key=len)
 
 
 def shorten_report(report: Report, shortening: Shortening) -> Report:
-    """Return the part of a report that a prompt includes.
-
-    Its Domain State is cut at a word.
-    """
+    """Return the part of a report that a prompt includes. Cuts its Domain State at a word."""
     return replace(
         report,
         domain_state=cut(report.domain_state, shortening.state, 4 * shortening.state),
@@ -159,5 +153,5 @@ def shorten_report(report: Report, shortening: Shortening) -> Report:
 
 
 def bullet_count(report: Report) -> int:
-    """Return the number of findings, flags, and absences together."""
+    """Return the total number of findings, flags, and absences."""
     return len(report.findings) + len(report.flags) + len(report.absences)

@@ -1,12 +1,12 @@
-"""Marks the sentences of an answer whose claims its nodes do not bear out, and drops echoes.
+"""Marks the sentences of an answer that the cited nodes do not support, and drops echoes.
 
-The text is rewritten as it streams, one paragraph or bullet at a time, because the citations of a
-sentence may come at the end of it. Bullets on absences are left alone: they are about what no node
-says, and have their own checks.
+The text is rewritten while it streams, one paragraph or bullet at a time, because the citations of
+a sentence may come at the end of the block. Bullets on absences stay unmarked: no node can support
+them, and they have their own checks.
 
-An echo only repeats the instructions of the prompt, as a model of less than about a billion
-parameters may do. It says nothing about the graph, and as an absence it would even be confirmed,
-since no node has it.
+An echo only repeats the instructions of the prompt. Models of less than about a billion parameters
+write some. An echo says nothing about the graph. As an absence it would even be confirmed, since no
+node contains its words.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from pgs_neo4j.text.normal_form import find_words, fold_case
 Repeats = Callable[[str], bool]
 """Returns whether a text only repeats instructions."""
 ECHOED = "The model only repeated its instructions here, so nothing is said."
-LEAST_WORDS = 3  # of a short instruction that is recognized by all of its words
+LEAST_WORDS = 3  # least words of a short instruction, which only its exact words reveal
 _END = re.compile(r"[.:;\n]+")
 
 UNCHECKED = "absences"
@@ -50,11 +50,11 @@ Place = tuple[int, int]
 
 
 class StatementFilter:
-    """Passes a streamed answer on by blocks, with a mark behind each sentence in doubt.
+    """Rewrites a streamed answer block by block, with a mark after each sentence in doubt.
 
-    ``names`` are the spellings of all sections, by name, the main one first; in that of
-    ``unchecked`` nothing is marked. What ``repeats`` the instructions is left out. Where nothing
-    else stands in the main section, or before the first one, it says so.
+    ``names`` has the spellings of all sections, by name, the main section first. In the section
+    ``unchecked`` nothing is marked. Text for which ``repeats`` is true is dropped. If that empties
+    the main section, or the text before the first section, a note takes its place.
     """
 
     def __init__(
@@ -66,28 +66,28 @@ class StatementFilter:
     ) -> None:
         self._doubting = doubting
         self._unchecked = unchecked
-        self._names = names
+        self._list_names = names
         self._repeats = repeats
         self._main = next(iter(names), None)
-        self._line = ""  # the rest of a line that has not ended
-        self._block: list[str] = []  # lines of a paragraph or bullet that has not ended
+        self._line = ""  # an unfinished line
+        self._block: list[str] = []  # lines of an unfinished paragraph or bullet
         self._section: str | None = None
-        self._dropped = self._kept = False  # whether some of the section was left out, and not
+        self._dropped = self._kept = False  # whether text of the section was dropped, and kept
 
     def pass_on(self, piece: str) -> str:
-        """Return the blocks that have ended after ``piece`` has arrived."""
+        """Take the next piece, and return the blocks that it finishes."""
         *lines, self._line = (self._line + piece).split("\n")
         return "".join(self._take(f"{line}\n") for line in lines)
 
     def end(self) -> str:
-        """Return the rest; called at the end of the answer."""
+        """Return the rest of the text, at the end of the answer."""
         line, self._line = self._line, ""
         last = self._take(line) if line else ""
         return last + self._finish_section(None)
 
     def _take(self, line: str) -> str:
-        """Return what may be shown once a line has ended."""
-        name = opened_section(line, self._names)
+        """Take a finished line, and return the text that may be shown now."""
+        name = opened_section(line, self._list_names)
         if name is not None:
             before = self._finish_section(name)
             return before + self._mark_rest(line, name)
@@ -96,7 +96,7 @@ class StatementFilter:
             if self._repeats is not None and self._repeats(line):
                 self._dropped = True
                 return before
-            marking = self._marking()
+            marking = self._choose_doubting()
             return before + (mark_heading(line, marking) if marking is not None else line)
         if not line.strip():
             return self._finish_block() + line
@@ -104,12 +104,12 @@ class StatementFilter:
         self._block.append(line)
         return before
 
-    def _marking(self) -> Doubting | None:
+    def _choose_doubting(self) -> Doubting | None:
         return None if self._section == self._unchecked else self._doubting
 
     def _mark_rest(self, line: str, name: str) -> str:
-        """Return the heading of a section, with what it says itself behind its colon marked."""
-        rest = sections(line, self._names).get(name, "")
+        """Return the heading of a section. If text follows its colon, mark that text."""
+        rest = sections(line, self._list_names).get(name, "")
         place = line.rfind(rest) if rest else -1
         if place < 0:
             return line
@@ -117,9 +117,9 @@ class StatementFilter:
         return said if said.endswith("\n") or not line.endswith("\n") else f"{said}\n"
 
     def _finish_section(self, following: str | None) -> str:
-        """Return the last block of a section, or of what stands before the first one.
+        """Return the last block of a section, or of the text before the first section.
 
-        ``following`` is the section that begins behind it, None at the end of the answer.
+        ``following`` is the next section, or None at the end of the answer.
         """
         last = self._finish_block()
         emptied = self._dropped and not self._kept
@@ -133,18 +133,18 @@ class StatementFilter:
         return self._finish(text) if text else ""
 
     def _finish(self, text: str) -> str:
-        """Return a paragraph, a bullet, or the rest of a heading as it may be shown."""
+        """Drop echoes from a paragraph, a bullet, or the rest of a heading, and mark the others."""
         left = drop_sentences(text, self._repeats) if self._repeats is not None else text
         self._dropped = self._dropped or left != text
         self._kept = self._kept or any(map(str.isalnum, left))
-        marking = self._marking()
+        marking = self._choose_doubting()
         return mark(left, marking) if marking is not None and left else left
 
 
 def without_echoes(
     text: str, repeats: Repeats | None, names: Mapping[str, tuple[str, ...]] = SECTIONS
 ) -> str:
-    """Return a reply without what only repeats its instructions."""
+    """Return a reply without the text that only repeats its instructions."""
     statements = StatementFilter(None, "", names, repeats)
     return statements.pass_on(text) + statements.end()
 
@@ -155,11 +155,11 @@ def doubt_statements(
     partitions: Sequence[Partition],
     texts: Mapping[Place, str],
 ) -> Doubting:
-    """Return what looks the sentences of a synthesis up.
+    """Return a function that finds the doubts about a sentence of a synthesis.
 
-    ``texts`` are those of the nodes that the reports cite. A finding that is in no doubt counts as
-    a text of the nodes that it cites, since it may rest on their facts. A sentence without a
-    citation, in a line without one, may rest on any of them.
+    ``texts`` are the texts of the nodes that the reports cite. A finding without doubts counts as a
+    text of the nodes that it cites, since it may rest on their facts. If a line has no citations,
+    its sentences are compared with all cited nodes.
     """
     reports = [sweep.report for sweep in sweeps if sweep.report is not None]
     said: dict[tuple[int, str], list[str]] = {}
@@ -176,7 +176,7 @@ def doubt_statements(
     states = [strike(report.domain_state) for report in reports]
     known = Known(
         question=Material(question),
-        names=Material("\n".join((*_names(partitions), *states))),
+        names=Material("\n".join((*_list_names(partitions), *states))),
         partitions=frozenset((len(reports), len(partitions), len(partitions) - len(reports))),
         nodes=frozenset(
             (
@@ -193,9 +193,10 @@ def doubt_statements(
 
     def material(key: tuple[int, str]) -> Material:
         if key not in materials:
-            own = citable[key]
-            text = texts.get((own.partition, own.rank if own.rank is not None else -1), "")
-            materials[key] = Material("\n".join((own.title or "", text, *said.get(key, ()))))
+            citation = citable[key]
+            rank = citation.rank if citation.rank is not None else -1
+            text = texts.get((citation.partition, rank), "")
+            materials[key] = Material("\n".join((citation.title or "", text, *said.get(key, ()))))
         return materials[key]
 
     @cache
@@ -203,24 +204,27 @@ def doubt_statements(
         return Sources(tuple(map(material, citable)))
 
     def doubt(sentence: str, cites: str) -> tuple[str, ...]:
-        cited = [one for one in resolve_qualified(cites, citable) if one.valid]
-        own = Sources(tuple(material((one.partition, one.alias)) for one in cited))
-        sources = own if cited else everything()
-        counts = (len({one.partition for one in cited}), len(cited))
-        return find_doubts(sentence, sources, known, cited=counts, related=own)
+        cited = [citation for citation in resolve_qualified(cites, citable) if citation.valid]
+        related = Sources(tuple(material((c.partition, c.alias)) for c in cited))
+        sources = related if cited else everything()
+        counts = (len({citation.partition for citation in cited}), len(cited))
+        return find_doubts(sentence, sources, known, cited=counts, related=related)
 
     return doubt
 
 
 def doubted_sentences(text: str) -> tuple[DoubtedSentence, ...]:
     """Return the marked sentences of an answer in order."""
-    return tuple(DoubtedSentence(text=one.text, reason=one.reason) for one in find_marked(text))
+    return tuple(
+        DoubtedSentence(text=doubt.text, reason=doubt.reason) for doubt in find_marked(text)
+    )
 
 
 def strike_sentences(text: str, names: Mapping[str, tuple[str, ...]], main: str) -> str:
     """Return an answer without its marked sentences.
 
-    ``names`` are the spellings of its sections. Where nothing is left of ``main``, it says so.
+    ``names`` has the spellings of its sections. If nothing is left of the section ``main``, a note
+    takes its place.
     """
     left = strike(text)
     if left == text or not (found := sections(left, names)):
@@ -232,35 +236,36 @@ def strike_sentences(text: str, names: Mapping[str, tuple[str, ...]], main: str)
     return "\n".join((*lines[: place + 1], NOTHING_LEFT, *lines[place + 1 :]))
 
 
-def _names(partitions: Sequence[Partition]) -> list[str]:
+def _list_names(partitions: Sequence[Partition]) -> list[str]:
     return [name for partition in partitions for name in (partition.name, *partition.topics)]
 
 
 def find_echoes_of(reader: Named, prompt: Prompt) -> Repeats | None:
-    """Return what recognizes the instructions in a reader's reply; None if it follows none."""
+    """Return a check for echoes in a reader's reply; None for the extractive reader."""
     return None if reader.name == EXTRACTIVE else find_echoes(prompt)
 
 
 def find_echoes(prompt: Prompt) -> Repeats:
-    """Return what recognizes the instructions of a prompt in its reply.
+    """Return a check whether a text of the reply only repeats the instructions of its prompt.
 
-    What stands in the data of the prompt as well is no echo: a graph may be about instructions.
+    A text that is also in the data of the prompt is no echo, since a graph may be about
+    instructions.
     """
     instructions = prompt.system, AGAIN, REQUEST
     echoes = Echoes(*instructions)
-    short = {_flat(part) for text in instructions for part in _END.split(text)}
+    short = {_normalize(part) for text in instructions for part in _END.split(text)}
 
     @cache
     def data() -> str:
-        return _flat((prompt.content or prompt.user).partition(AGAIN)[0])
+        return _normalize((prompt.content or prompt.user).partition(AGAIN)[0])
 
     def repeats(text: str) -> bool:
-        said = _flat(text)
+        said = _normalize(text)
         whole = said in short and len(said.split()) >= LEAST_WORDS
         return (whole or echoes.is_echo(text)) and (not said.strip() or said not in data())
 
     return repeats
 
 
-def _flat(text: str) -> str:
+def _normalize(text: str) -> str:
     return f" {' '.join(find_words(fold_case(GROUP.sub(' ', text))))} "

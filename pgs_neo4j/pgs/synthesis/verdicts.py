@@ -1,7 +1,7 @@
-"""Puts what the checks found into the answer's own bullets on absences.
+"""Adds the results of the checks to the answer's own bullets on absences.
 
-A model, or the extractive reader, may state an absence that the check contradicts. So every bullet
-of the section Absences ends with the result of its check. The text is rewritten as it streams.
+A model, or the extractive reader, may state an absence that a check contradicts. So every bullet of
+the section Absences ends with the result of its check. The text is rewritten while it streams.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ _BULLET = re.compile(r"\s*(?:[-*•+]|\d{1,3}[.)])\s+")
 
 
 class VerdictFilter:
-    """Passes a streamed answer on, with a verdict at the end of each bullet on an absence.
+    """Rewrites a streamed answer, with a verdict at the end of each bullet on an absence.
 
-    Lines of other sections pass as they arrive, unless they may be a heading. ``names`` are the
-    spellings of all sections, by name.
+    In other sections, text passes at once, but a line that may become a heading waits for its end.
+    ``names`` has the spellings of all sections, by name.
     """
 
     def __init__(
@@ -35,13 +35,13 @@ class VerdictFilter:
         self._judge = Judge(absences)
         self._section = section
         self._names = names
-        self._line = ""  # the rest of a line that has not ended
-        self._passed = False  # whether the beginning of the line has been passed on
+        self._line = ""  # the part of an unfinished line that was not passed on
+        self._passed = False  # whether the beginning of the line was passed on
         self._inside = False
         self._bullet: list[str] = []
 
     def pass_on(self, piece: str) -> str:
-        """Return the text that may be shown after ``piece`` has arrived."""
+        """Take the next piece, and return the text that may be shown now."""
         *lines, self._line = (self._line + piece).split("\n")
         parts = [self._take(f"{line}\n") for line in lines]
         if not self._inside and (self._passed or not may_open(self._line, self._names)):
@@ -51,13 +51,13 @@ class VerdictFilter:
         return "".join(parts)
 
     def end(self) -> str:
-        """Return the rest; called at the end of the answer."""
+        """Return the rest of the text, at the end of the answer."""
         last = self._take(self._line) if self._line else ""
         self._line = ""
         return last + self._finish_bullet()
 
     def _take(self, line: str) -> str:
-        """Return what may be shown once a line has ended."""
+        """Take a finished line, and return the text that may be shown now."""
         passed, self._passed = self._passed, False
         if passed:
             return line
@@ -84,17 +84,17 @@ class VerdictFilter:
 
 
 def judged(synthesis: Synthesis, absences: Sequence[CheckedAbsence]) -> Synthesis:
-    """Return a synthesis with a verdict in each bullet on an absence; harmless to repeat."""
+    """Add a verdict to each bullet on an absence. A synthesis that has them stays unchanged."""
     if synthesis.judged or not synthesis.text:
         return synthesis
     verdicts = VerdictFilter(absences)
     text = verdicts.pass_on(synthesis.text) + verdicts.end()
-    listed = bullets(sections(text, SECTIONS).get(SECTION, ""))
-    return replace(synthesis, text=text, absences=tuple(listed), judged=True)
+    stated = bullets(sections(text, SECTIONS).get(SECTION, ""))
+    return replace(synthesis, text=text, absences=tuple(stated), judged=True)
 
 
 def may_open(line: str, names: Mapping[str, tuple[str, ...]]) -> bool:
-    """Whether a line that has not ended may become the heading of a section."""
+    """Return whether an unfinished line may become the heading of a section."""
     text = line.lstrip()
     if len(line) > LONGEST_HEADING or _BULLET.match(line):
         return False

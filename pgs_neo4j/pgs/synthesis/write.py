@@ -1,4 +1,4 @@
-"""Phase 3: one streamed call over all reports."""
+"""Phase 3: writes the synthesis with one streamed call over all reports."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ from pgs_neo4j.text.claims.marking import Doubting, strike
 from pgs_neo4j.text.shown import counted
 from pgs_neo4j.text.thinking import strip_thinking
 
-TRIES = 3  # of prompts that are cut, half as long each time
+TRIES = 3  # prompts to try if the server cuts them, each half as long as the one before
 WITHDRAWN = (
     "\n\n(What stands above was written from a part of the prompt, because the server cut it. It "
     "does not count.)\n\n"
@@ -57,21 +57,21 @@ UNPROVEN = (
     "repeat the codes of the prompt, and the tokens that its endpoint counts, if it counts any, "
     "cannot show it; use an endpoint that reports its usage and its context, or another model"
 )
-LONG_PROMPTS = 6  # refusals of a prompt that is too long, at most, in a row
-SMALLER = 0.7  # of a prompt and its reply is tried after a refusal that names no number
+LONG_PROMPTS = 6  # most attempts while the model refuses prompts as too long
+SMALLER = 0.7  # factor for the next attempt after a refusal that names no number
 
 
 async def write_synthesis(order: SynthesisOrder, tools: SynthesisTools) -> Synthesis:
-    """Return the synthesis of all reports, streamed as TextStreamed events.
+    """Return the synthesis of all reports, and stream it as TextStreamed events.
 
-    A reply that was cut off is marked incomplete. If the prompt is too long for the model, or its
-    server cut it, a shorter one is asked. Raises UsageError when no sweep has a report or
-    the prompt has no room for one, StoppedError when a limit leaves no room for a synthesis,
-    ModelError when the model fails or its reply is empty.
+    A reply that was cut off is marked as incomplete. If the prompt is too long for the model, or
+    the server cut it, a shorter prompt is tried. Raises UsageError when no sweep has a report,
+    ConfigError when the prompt has no room for a report, StoppedError when a limit leaves no room
+    for a synthesis, ModelError when the model fails or its reply is empty.
     """
     if all(sweep.report is None for sweep in order.sweeps):
         raise UsageError("there is no report to synthesize; sweep at least one partition first")
-    failed = _failed(order)
+    failed = _find_failed(order)
     if failed:
         order = replace(order, sweeps=tuple(map(_strike_sweep, order.sweeps)))
     most: int | None = None
@@ -80,7 +80,7 @@ async def write_synthesis(order: SynthesisOrder, tools: SynthesisTools) -> Synth
     for attempt in range(1, LONG_PROMPTS + 1):
         try:
             fitted, reduction = await _fit_prompt(order, tools, most)
-        except ConfigError:  # not even a part of a report fits
+        except ConfigError:  # not even a part of one report fits
             if too_long is None:
                 raise
             raise too_long from None
@@ -106,12 +106,12 @@ async def write_synthesis(order: SynthesisOrder, tools: SynthesisTools) -> Synth
     raise AssertionError("the last attempt ends by returning or raising")
 
 
-def _failed(order: SynthesisOrder) -> tuple[DoubtedSentence, ...]:
-    """Return what strict checks strike from reports that were read without them."""
+def _find_failed(order: SynthesisOrder) -> tuple[DoubtedSentence, ...]:
+    """Return the sentences to strike, with strict checks, from reports that were read without."""
     if not order.config.strict:
         return ()
     reports = [sweep.report for sweep in order.sweeps if sweep.report is not None]
-    return tuple(one for report in reports for one in failed_sentences(report))
+    return tuple(sentence for report in reports for sentence in failed_sentences(report))
 
 
 def _strike_sweep(sweep: Sweep) -> Sweep:
@@ -121,12 +121,12 @@ def _strike_sweep(sweep: Sweep) -> Sweep:
 async def _synthesize(
     order: SynthesisOrder, tools: SynthesisTools, fitted: FittedPrompt
 ) -> Synthesis:
-    """Return the synthesis that a prompt brings. Raises PromptTooLongError if it is too long."""
-    if left_out := _left_out(fitted):
+    """Send a prompt and return its synthesis. Raises PromptTooLongError if it is too long."""
+    if left_out := _word_losses(fitted):
         tools.warn(left_out)
-    doubting = _doubting(order, tools)
+    doubting = _make_doubting(order, tools)
     strict = doubting is not None and order.config.strict
-    written = await _write(order, tools, fitted.prompt, doubting, aloud=not strict)
+    written = await _write(order, tools, fitted.prompt, doubting, streamed=not strict)
     if not written.proven:
         tools.warn(UNPROVEN.format(call="the answer"))
     struck = tuple[DoubtedSentence, ...]()
@@ -152,9 +152,9 @@ async def _synthesize(
 
 @dataclass(frozen=True, slots=True)
 class _Written:
-    """A reply of at most ``room`` tokens, its sentences marked; ``usage`` is that of all calls.
+    """A reply of at most ``room`` tokens with marks on its sentences; ``usage`` is of all calls.
 
-    ``proven``: the model is known to have been given all of the prompt.
+    ``proven`` says that the model certainly got the whole prompt.
     """
 
     text: str
@@ -170,12 +170,12 @@ async def _write(
     prompt: Prompt,
     doubting: Doubting | None,
     *,
-    aloud: bool,
+    streamed: bool,
 ) -> _Written:
-    """Ask for the synthesis, and mark what is in doubt; ``aloud``: it is streamed as events."""
+    """Ask for the synthesis and mark the sentences in doubt. With ``streamed``, stream it."""
     room = reserve.reply_tokens(tools.calls, tools.llm, order.config, prompt)
     repeats = find_echoes_of(tools.llm, prompt)
-    reply = await _read_reply(order, tools, prompt, room, doubting, repeats, aloud=aloud)
+    reply = await _read_reply(order, tools, prompt, room, doubting, repeats, streamed=streamed)
     statements = StatementFilter(doubting, repeats=repeats)
     text = statements.pass_on(strip_thinking(reply.text)) + statements.end()
     return _Written(text, reply.usage, reply.truncated, room, reply.proven)
@@ -188,15 +188,15 @@ async def _write_again(
     doubting: Doubting | None,
     first: _Written,
 ) -> _Written:
-    """Ask once more if sentences are in doubt; return what has fewer of them, the later at a tie.
+    """Ask once more if sentences are in doubt, and return the reply with fewer of them.
 
-    Neither is streamed, since what was shown could not be taken back.
+    At a tie, returns the second reply. Neither is streamed, since shown text cannot be taken back.
     """
     failed = doubted_sentences(first.text)
     if not failed:
         return first
     try:
-        second = await _write(order, tools, ask_again(prompt, failed), doubting, aloud=False)
+        second = await _write(order, tools, ask_again(prompt, failed), doubting, streamed=False)
     except (ModelError, StoppedError) as error:
         tools.warn(f"the answer was not asked for once more, only struck: {error}")
         return first
@@ -206,7 +206,10 @@ async def _write_again(
 
 
 def _learn_refusal(tools: SynthesisTools, prompt: Prompt, room: int, granted: int) -> None:
-    """Assume a smaller context where a refusal has not shown that the next call will differ."""
+    """Assume a smaller context after a refusal, unless the next call will differ anyway.
+
+    It differs if the refusal named a limit, which is then known already.
+    """
     calls, llm = tools.calls, tools.llm
     if calls.fits(llm, prompt) and calls.reply_room(llm, prompt, room) == granted:
         tokens = int((estimated_tokens(prompt) + granted) * SMALLER)
@@ -216,11 +219,11 @@ def _learn_refusal(tools: SynthesisTools, prompt: Prompt, room: int, granted: in
 async def _fit_prompt(
     order: SynthesisOrder, tools: SynthesisTools, most: int | None
 ) -> tuple[FittedPrompt, Reduction]:
-    """Return the prompt of at most ``most`` tokens, and how reports were condensed for it."""
+    """Return a prompt of at most ``most`` tokens, and the condensed reports that it shows."""
     coded = tools.calls.asks_receipts(tools.llm)
 
     def fit(sections: Sequence[Section]) -> FittedPrompt:
-        # Measured each time: reductions take tokens from the budget.
+        # Compute the limit each time, because reductions take tokens from the budget.
         max_tokens = reserve.prompt_tokens(tools.calls, tools.llm, order.config)
         limits = [limit for limit in (max_tokens, most) if limit is not None]
         return synthesis_prompt(order, min(limits, default=None), sections, with_receipts=coded)
@@ -233,15 +236,15 @@ async def _fit_prompt(
         order, tools, tools.reducing_llm, sections, lambda some: fit(some).whole
     )
     fitted = fit(reduction.sections)
-    tools.warn(_condensed(len(sections), reduction))
+    tools.warn(_word_reduction(len(sections), reduction))
     if reduction.unproven:
         calls = counted(reduction.unproven, "call")
         tools.warn(UNPROVEN.format(call=f"{calls} that condensed reports"))
     return fitted, reduction
 
 
-def _condensed(reports: int, reduction: Reduction) -> str:
-    """Return one sentence on how reports that exceed a prompt were treated."""
+def _word_reduction(reports: int, reduction: Reduction) -> str:
+    """Return one sentence on the reports that were condensed because they exceed one prompt."""
     failed = reduction.failed
     groups = counted(failed, "group")
     note = f"; code condensed {groups} for which no call succeeded" if failed else ""
@@ -252,8 +255,11 @@ def _condensed(reports: int, reduction: Reduction) -> str:
     )
 
 
-def _doubting(order: SynthesisOrder, tools: SynthesisTools) -> Doubting | None:
-    """Return what looks the answer's sentences up; None for a reader that quotes and counts."""
+def _make_doubting(order: SynthesisOrder, tools: SynthesisTools) -> Doubting | None:
+    """Return a function that finds doubts about the answer's sentences.
+
+    Returns None for the extractive reader, which only quotes and counts.
+    """
     if order.texts is None or tools.llm.name == EXTRACTIVE:
         return None
     known = "\n".join((order.question, strike(order.search_answer or "")))
@@ -268,15 +274,15 @@ async def _read_reply(
     doubting: Doubting | None,
     repeats: Repeats | None,
     *,
-    aloud: bool,
+    streamed: bool,
 ) -> Completion:
-    """Return the reply, from the cache or the model; ``aloud``: it is streamed as events."""
+    """Return the reply from the cache or the model; stream it as events if ``streamed``."""
     verdicts = None if order.absences is None else VerdictFilter(order.absences)
     statements = StatementFilter(doubting, repeats=repeats)
     teller = Teller(tools.on_event, tools.check_deleted)
 
     async def tell(text: str) -> None:
-        if not aloud:
+        if not streamed:
             return
         text = statements.pass_on(text)
         await teller.tell(verdicts.pass_on(text) if verdicts else text)
@@ -291,15 +297,15 @@ async def _read_reply(
     rest = statements.end()
     if verdicts:
         rest = verdicts.pass_on(rest) + verdicts.end()
-    if aloud:
+    if streamed:
         await teller.finish(rest)
     if not strip_thinking(reply.text).strip():
-        raise ModelOutputError(_empty(tools.llm, reply, order.config))
+        raise ModelOutputError(_word_empty_reply(tools.llm, reply, order.config))
     await keep_reply(tools, prompt, reply, room=room, effort=effort)
     return reply
 
 
-def _empty(llm: LLM, reply: Completion, config: PGSConfig) -> str:
+def _word_empty_reply(llm: LLM, reply: Completion, config: PGSConfig) -> str:
     room = f", cut off at {config.synthesis_max_tokens} tokens" if reply.truncated else ""
     setting = "ask again, raise PGS_SYNTHESIS_MAX_TOKENS, or name another PGS_SYNTHESIS_MODEL"
     advice = advise_other(llm, setting, "ask again, or let it answer in the form of the prompt")
@@ -309,23 +315,23 @@ def _empty(llm: LLM, reply: Completion, config: PGSConfig) -> str:
     )
 
 
-def _left_out(shown: FittedPrompt) -> str:
-    """Return one sentence on content that did not fit, or nothing."""
+def _word_losses(shown: FittedPrompt) -> str:
+    """Return a note on the content that did not fit; empty if all of it fits."""
     parts = [
-        _count(shown.dropped_reports, "whole report"),
-        _count(shown.dropped_bullets, "bullet", " (the last of their lists)"),
-        _count(shown.cut_states, "Domain State", " (in part)"),
+        _word_count(shown.dropped_reports, "whole report"),
+        _word_count(shown.dropped_bullets, "bullet", " (the last of their lists)"),
+        _word_count(shown.cut_states, "Domain State", " (in part)"),
         "the end of the search's answer" if shown.cut_known else "",
     ]
-    named = [part for part in parts if part]
-    if not named:
+    losses = [part for part in parts if part]
+    if not losses:
         return ""
     return (
         f"one prompt cannot hold all that was found, so the synthesis does not see: "
-        f"{'; '.join(named)}. The session keeps all of it; raise PGS_MAX_PASS_CHARACTERS or "
+        f"{'; '.join(losses)}. The session keeps all of it; raise PGS_MAX_PASS_CHARACTERS or "
         "PGS_MAX_PASS_TOKENS if the model can read more"
     )
 
 
-def _count(count: int, what: str, note: str = "") -> str:
+def _word_count(count: int, what: str, note: str = "") -> str:
     return f"{counted(count, what)}{note}" if count else ""
