@@ -471,7 +471,7 @@ async def compare_token(locked: AsyncResult, known: Known) -> None:
 async def run_to_commit(
     run: Callable[[Work[Result]], Awaitable[Result]], work: Work[Result]
 ) -> Result:
-    """Repeat a transaction until the server acknowledges its commit.
+    """Repeat a transaction until the server acknowledges its commit, and return its result.
 
     Also repeats it a few times if another transaction disturbs it. So ``work`` must be harmless to
     repeat.

@@ -82,9 +82,9 @@ def translate_errors(uri: str, timeout_s: float) -> Iterator[None]:
             "a number does not fit into the 64 bits that Neo4j stores; use a smaller one"
         ) from error
     except exceptions.Neo4jError as error:
-        raise _server_error(uri, error) from error
+        raise _make_server_error(uri, error) from error
     except (exceptions.ServiceUnavailable, exceptions.SessionExpired, OSError) as error:
-        raise _unreachable(uri, error) from error
+        raise _make_unreachable_error(uri, error) from error
     except exceptions.ConfigurationError as error:
         # The driver may quote the query of the address, which may contain a secret.
         quotes = "query" in str(error)
@@ -101,7 +101,7 @@ def translate_errors(uri: str, timeout_s: float) -> Iterator[None]:
         raise DatabaseError(f"the Neo4j driver failed at {uri}: {type(error).__name__}") from error
 
 
-def _server_error(uri: str, error: exceptions.Neo4jError) -> DatabaseError:
+def _make_server_error(uri: str, error: exceptions.Neo4jError) -> DatabaseError:
     code = error.code or ""
     message = (error.message or type(error).__name__).splitlines()[0][:500]
     if isinstance(error, exceptions.AuthError) or ".Security." in code:
@@ -131,9 +131,10 @@ def _server_error(uri: str, error: exceptions.Neo4jError) -> DatabaseError:
     return QueryError(f"Neo4j refused a statement ({code}): {message}")
 
 
-def _unreachable(uri: str, error: BaseException) -> DatabaseError:
+def _make_unreachable_error(uri: str, error: BaseException) -> DatabaseError:
     untrusted = next(
-        (cause for cause in _causes(error) if isinstance(cause, ssl.SSLCertVerificationError)), None
+        (cause for cause in _walk_causes(error) if isinstance(cause, ssl.SSLCertVerificationError)),
+        None,
     )
     if untrusted is not None:
         reason = untrusted.verify_message.rstrip(".").lower() or "it cannot be verified"
@@ -146,8 +147,8 @@ def _unreachable(uri: str, error: BaseException) -> DatabaseError:
     )
 
 
-def _causes(error: BaseException) -> Iterator[BaseException]:
-    """Yield an error and all its causes, also those in groups: routing tries several servers."""
+def _walk_causes(error: BaseException) -> Iterator[BaseException]:
+    """Yield an error and all its causes. Causes may be groups, since routing tries many servers."""
     waiting, seen = [error], set[int]()
     while waiting:
         cause = waiting.pop()

@@ -41,7 +41,7 @@ class Writing(Protocol):
 
 
 class FenceMovedError(Exception):
-    """Rolls a transaction back that found a token which its writer does not know."""
+    """Rolls back a transaction after it found a token that is unknown to its writer."""
 
 
 @dataclass(slots=True)
@@ -111,14 +111,14 @@ class Fence:
             )
         self._learn([row for row in rows if row["raised"] in passed])
         self.tokens.update(passed)
-        self._know_former(former)
+        self._add_former(former)
         self.moved += len(passed)
 
     def _learn(self, rows: Iterable[Row]) -> None:
         for row in rows:
             self.traces.add_runs(row["runs"], row["sizes"])
 
-    def _know_former(self, former: Mapping[str, str]) -> None:
+    def _add_former(self, former: Mapping[str, str]) -> None:
         """Add the tokens that the known tokens replaced.
 
         Two nodes hold the token, and a deletion updates them one after the other. It removes
@@ -143,14 +143,14 @@ async def take_fence(db: Reading) -> Fence:
     fence = Fence({(rows[0]["token"] or "") if rows else ""})
     fence._learn(begun)
     fence.tokens.update(row["raised"] for row in begun if row["raised"])
-    fence._know_former({row["raised"]: row["former"] for row in begun if row["raised"]})
+    fence._add_former({row["raised"]: row["former"] for row in begun if row["raised"]})
     return fence
 
 
 async def read_token(db: Reading) -> str | None:
     """Return the token of the last deletion or purge; None while a deletion is in progress.
 
-    A cached text contains no deleted text as long as the token equals that of its read.
+    A text that was read at a token contains no deleted text while the token stays the same.
     """
     rows = await db.read(queries.get("database/read_fences"))
     if any(row["runs"] is not None and not row["ended"] for row in rows):

@@ -134,7 +134,7 @@ async def keep_beating(beat: Beat, *, first_s: float, close_s: float) -> AsyncIt
             raise
         raise error from None
     finally:
-        await to_the_end(_end(beating, close_s))
+        await to_the_end(_end_beats(beating, close_s))
 
 
 async def _beat_until(
@@ -160,6 +160,6 @@ async def _is_set_within(event: asyncio.Event, seconds: float) -> bool:
     return event.is_set()
 
 
-async def _end(beating: asyncio.Task[PGSError | None], close_s: float) -> None:
+async def _end_beats(beating: asyncio.Task[PGSError | None], close_s: float) -> None:
     await asyncio.wait({beating}, timeout=close_s)
     beating.cancel()

@@ -65,7 +65,7 @@ def probe_server(uri: str, user: str, password: str) -> Readiness | None:
 
 
 def change_password(uri: str, user: str, old: str, new: str) -> None:
-    """Replace the password of a user. Raises DatabaseError if the server refuses or is away."""
+    """Replace the password of a user. Raises DatabaseError if that fails."""
     try:
         with (
             GraphDatabase.driver(

@@ -127,7 +127,7 @@ def names() -> tuple[str, ...]:
 
 @cache
 def get(name: str) -> Query:
-    """Return the named statement; ValueError if it is missing or malformed."""
+    """Return the named statement. Raises ValueError if it is missing or malformed."""
     path = folder() / f"{name}.cypher"
     if not path.is_file():
         raise ValueError(f"there is no statement {name} in {folder()}")
@@ -135,7 +135,7 @@ def get(name: str) -> Query:
 
 
 def parse(name: str, text: str) -> Query:
-    """Read a statement and check its header; ValueError names the fault."""
+    """Parse a statement and check its header. Raises ValueError if something is wrong."""
     purpose, header = _read_header(name, text)
     if header.get("mode") not in get_args(QueryMode):
         reason = f"mode is {header['mode']!r}" if "mode" in header else "the header has no mode"

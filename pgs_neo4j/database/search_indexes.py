@@ -25,9 +25,9 @@ _DIGEST = re.compile("[0-9a-f]{16}")
 class SearchIndex:
     """A full-text or vector index on nodes or relationships.
 
-    For an index on relationships, ``labels`` are relationship types. ``dimensions`` is None for a
-    full-text index, and for a vector index that takes vectors of any length. ``population`` is the
-    share of the index that is filled, in percent. ``failure`` says why the index failed.
+    ``labels`` are types if it is on relationships. ``dimensions`` is None for full-text, and for an
+    index that takes vectors of any length. ``population`` is the share that is filled, in percent.
+    ``failure`` says why it failed.
     """
 
     name: str
@@ -44,7 +44,7 @@ class SearchIndex:
 
     @property
     def own(self) -> bool:
-        """Whether pgs created this index, so that ``drop_indexes`` drops it."""
+        """Whether pgs made it, and ``drop_indexes`` drops it."""
         prefix = _PREFIXES.get((self.kind, self.entity), "")
         return (
             bool(prefix)

@@ -3,8 +3,8 @@
 Everybody with write access to the database can change the nodes of this package, on purpose or by
 an import that reuses its labels. So the header of each statement and the model of each record check
 the types and bounds of all values from these nodes. Nothing is converted, and no missing value is
-guessed. Other statements return the user's own values, which may have any type. For these, only
-nulls are checked: a column has one only if its header allows it.
+guessed. Other statements return the user's own values, which may have any type. There, the only
+check is for nulls that the header does not allow.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ def parse_stored(adapter: TypeAdapter[T], text: object, what: str, fix: str) -> 
 
 def check_fields(kind: type[T], values: Mapping[str, object], what: str, fix: str) -> T:
     """Build a dataclass from values of the database. Raises StoredDataError if one is malformed."""
-    adapters: dict[str, TypeAdapter[Any]] = _adapters(kind)  # type: ignore[arg-type]
+    adapters: dict[str, TypeAdapter[Any]] = _make_adapters(kind)  # type: ignore[arg-type]
     for name, value in values.items():
         try:
             adapters[name].validate_python(value, strict=True)
@@ -103,7 +103,7 @@ def check_fields(kind: type[T], values: Mapping[str, object], what: str, fix: st
 
 
 @cache
-def _adapters(kind: type) -> dict[str, TypeAdapter[Any]]:
+def _make_adapters(kind: type) -> dict[str, TypeAdapter[Any]]:
     return {name: TypeAdapter(hint) for name, hint in get_type_hints(kind).items()}
 
 
@@ -136,7 +136,7 @@ def check_rows(query: Query, rows: Sequence[Mapping[str, object]]) -> None:
 
 @cache
 def _make_check(kind: str) -> Fits | None:
-    """Return a check that a value has a type of headers; None if the type accepts any value."""
+    """Return a check that a value has a header type; None if the type accepts any value."""
     name = kind.removesuffix("?")
     if name == "any":
         return None
@@ -151,7 +151,7 @@ def _make_scalar_check(name: str) -> Fits:
 
 
 def _make_items_check(name: str) -> Fits:
-    """Return a check that a value is a list with items of a type of headers."""
+    """Return a check that a value is a list with items of a header type."""
     bare = name.removesuffix("?")
     if bare == "any":
         return lambda value: isinstance(value, list)
@@ -178,7 +178,7 @@ def lacks_values(query: Query, row: Mapping[str, object]) -> bool:
 
 @cache
 def _make_null_check(kind: str) -> Fits:
-    """Return a check that finds a null which a type of headers does not allow."""
+    """Return a check that finds a null if a header type does not allow it."""
     name = kind.removesuffix("?")
     if name.startswith("list["):
         inner = _make_items_null_check(name[5:-1])
@@ -190,7 +190,7 @@ def _make_null_check(kind: str) -> Fits:
 
 
 def _make_items_null_check(kind: str) -> Fits:
-    """Return a check that finds a null in a list whose type of items does not allow it."""
+    """Return a check that finds a null in a list if the header type of its items forbids it."""
     if kind.removesuffix("?") in SCALARS and kind.endswith("?"):
         return _find_nothing
     # A list property cannot store nulls, so a set of the types is enough. Deeper checks of each

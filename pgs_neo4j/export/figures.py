@@ -20,7 +20,7 @@ from pgs_neo4j.text.shown import (
     used_tokens,
 )
 
-TITLES = 3  # of a partition
+TITLES = 3  # titles shown of a partition
 PHASES = ("partition", "route", "sweep", "synthesize")
 NO_TEXT = "No node of the graph has text. Only its structure was read, and no absence was checked."
 NO_MODEL = "No language model was used. The extractive reader quotes sentences and counts words."
@@ -40,7 +40,7 @@ def coverage_line(coverage: Coverage) -> str:
 def reading_line(coverage: Coverage) -> str:
     """Return how many nodes were read, and how many of them had text.
 
-    ``300 of 586 nodes, all with text (51 %)``.
+    ``300 of 586 nodes, all with text (51 %)``
     """
     nodes = f"{coverage.nodes_read:,} of {counted(coverage.nodes_total, 'node')}"
     if coverage.nodes_unproven:
@@ -58,8 +58,8 @@ def reading_line(coverage: Coverage) -> str:
 def coverage_rows(answer: Answer) -> list[tuple[str, str]]:
     """Return the coverage of the answer and of its session, as labels and texts.
 
-    An answer from a search covers nothing, so only its session is shown. The list is empty if its
-    graph has no partitions.
+    An answer from a search covers nothing, so only its session is shown, or nothing if its graph
+    has no partitions.
     """
     if answer.shown and not answer.coverage.partitions_total:
         return []
@@ -82,13 +82,15 @@ def sweeps_line(sweeps: Sequence[Sweep]) -> str:
     flagged = sum(sweep.wave > 1 for sweep in swept)
     because = f", {flagged:,} of them because of flags" if flagged else ""
     problems = (SweepStatus.PARTIAL, SweepStatus.FAILED, SweepStatus.UNREAD)
-    listed = [f"{count[status]:,} {SWEEP_WORDS[status]}" for status in problems if count[status]]
+    incomplete = [
+        f"{count[status]:,} {SWEEP_WORDS[status]}" for status in problems if count[status]
+    ]
     read = sum(sweep.nodes_read for sweep in sweeps)
     with_text = sum(sweep.texts_read for sweep in sweeps)
     amount = f"{counted(read, 'node')} read{texts_note(read, with_text)}"
     amount += unproven_note(sum(sweep.nodes_unproven for sweep in sweeps))
     parts = [f"{counted(len(swept), 'partition')} swept{because}", amount]
-    return "; ".join([*parts, ", ".join(listed)] if listed else parts)
+    return "; ".join([*parts, ", ".join(incomplete)] if incomplete else parts)
 
 
 def run_line(answer: Answer) -> str:
@@ -111,13 +113,13 @@ def problems_line(answer: Answer) -> str:
     """Return the counts of all problems: ``2 of 9 findings unsupported``; empty without any."""
     unsupported, total = wording.unsupported_count(answer), wording.finding_count(answer)
     misquotes, invalid = wording.misquote_count(answer), wording.invalid_citation_count(answer)
-    listed = (
+    faults = (
         (unsupported, f"{unsupported:,} of {counted(total, 'finding')} unsupported"),
         (misquotes, counted(misquotes, "misquote")),
         (invalid, f"{counted(invalid, 'invalid citation')} in the answer"),
         (len(answer.struck), f"{counted(len(answer.struck), 'sentence')} struck"),
     )
-    return ", ".join(text for count, text in listed if count)
+    return ", ".join(text for count, text in faults if count)
 
 
 def checks_line(answer: Answer) -> str:
@@ -156,9 +158,11 @@ def timing_line(phases: Mapping[str, float]) -> str:
     """Return the total time and that of each phase: ``3.2 s (partition 0.1 s, sweep 2.0 s)``."""
     order = [name for name in PHASES if name in phases]
     order += [name for name in phases if name not in (*PHASES, "total")]
-    listed = ", ".join(f"{one_line(name, 40)} {seconds(phases[name])}" for name in order)
+    phase_times = ", ".join(f"{one_line(name, 40)} {seconds(phases[name])}" for name in order)
     total = seconds(phases["total"]) if "total" in phases else ""
-    return f"{total} ({listed})" if total and listed else total or listed or "unknown"
+    return (
+        f"{total} ({phase_times})" if total and phase_times else total or phase_times or "unknown"
+    )
 
 
 def area_line(area: Area) -> str:

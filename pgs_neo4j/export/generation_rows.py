@@ -38,7 +38,7 @@ def generation_rows(generation: Generation) -> list[tuple[str, str]]:
             "modularity",
             f"{generation.modularity:.3f}, {generation.raw_modularity:.3f} before the limits",
         ),
-        *_document_rows(generation),
+        *_make_document_rows(generation),
         ("conductance", f"{generation.conductance:.3g} on average"),
         ("hierarchy", _word_levels(generation)),
         ("took", f"{seconds(sum(generation.seconds.values()))}: {steps}" if steps else "-"),
@@ -59,8 +59,8 @@ def _count_issue(name: str, count: int) -> str:
     return counted(count, one, many)
 
 
-def _document_rows(generation: Generation) -> list[tuple[str, str]]:
-    """Return the share of passages in the partition with most of their document.
+def _make_document_rows(generation: Generation) -> list[tuple[str, str]]:
+    """Return the share of passages that are in the same partition as most of their document.
 
     The result is a list of one label and text, empty if the graph has no documents.
     """

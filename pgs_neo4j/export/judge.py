@@ -10,7 +10,7 @@ from pgs_neo4j.model import CheckedAbsence
 from pgs_neo4j.text.gist import ROUNDING, SAME, Rarity, gist, named
 from pgs_neo4j.text.markdown import bullets
 
-NAMED = 2  # roots of an absence that a longer bullet must all have
+NAMED = 2  # an absence of fewer roots is not recognized inside a longer bullet
 
 
 @dataclass(frozen=True, slots=True)

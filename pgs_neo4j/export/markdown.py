@@ -132,8 +132,8 @@ def _name_reporter(absence: CheckedAbsence) -> str:
 
 
 def _write_sightings(absence: CheckedAbsence) -> str:
-    listed = "; ".join(map(_write_sighting, absence.sightings))
-    return f"{listed}{wording.more_sightings(absence)}" or "none"
+    written = "; ".join(map(_write_sighting, absence.sightings))
+    return f"{written}{wording.more_sightings(absence)}" or "none"
 
 
 def _write_sighting(sighting: Sighting) -> str:

@@ -79,7 +79,7 @@ def blocks(text: str, draw: Draw, *, quoted: bool = False, below: int = 2) -> Ht
     """Render headings, paragraphs, lists, and tables.
 
     ``draw`` turns a group of aliases into markup. A ``quoted`` text has no bold words and no code.
-    The text's headings get levels lower than ``below``, which is 2 or 3.
+    The text's headings become subheadings of level ``below``, which is 2 or 3.
     """
     return drawn_blocks(read_blocks(plain(text)), draw, quoted=quoted, below=below)
 

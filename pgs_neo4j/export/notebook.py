@@ -93,7 +93,7 @@ def _render_group(
 
 
 def _render_alias(cited: Cited, good: bool | None, titles: dict[Place, str]) -> Html:
-    if good is None:  # cited by no report, so never checked
+    if good is None:  # no report cites the node, so nobody checked the citation
         return escaped(cited.text)
     if not good:
         title = wording.invalid_words(cited.place[0]).capitalize()
@@ -110,8 +110,8 @@ def _render_sources(answer: Answer) -> Html:
     if len(cited) > MAX_SOURCES:
         items.append(element("li", f"and {len(cited) - MAX_SOURCES:,} more"))
     summary = element("summary", counted(len(cited), "source"))
-    listed = element("details", summary, element("ul", *items, class_="pgs-sources"))
-    return joined((element("h3", "Sources"), listed))
+    folded = element("details", summary, element("ul", *items, class_="pgs-sources"))
+    return joined((element("h3", "Sources"), folded))
 
 
 def _render_source(citation: Citation) -> tuple[Html, str]:

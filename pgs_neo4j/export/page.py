@@ -21,8 +21,8 @@ from pgs_neo4j.text.citations import Place, distinct, name_of, place_of
 from pgs_neo4j.text.prose import Block, Heading, read_blocks
 from pgs_neo4j.text.shown import counted, one_line, plain
 
-LONG_LIST = 30  # entries; longer lists start closed
-LONG_QUESTION = 160  # characters; longer questions get smaller type
+LONG_LIST = 30  # a list of so many entries starts folded
+LONG_QUESTION = 160  # a question of more characters gets smaller type
 DOUBTED = 3  # absences that the first screen shows
 THESES = ("thesis", "answer")
 """Headings whose text the first screen shows: in a synthesis, and in an answer from a search."""
@@ -150,8 +150,8 @@ def _render_doubts(answer: Answer, nodes: Register) -> Html:
     if not lines:
         lines = [f"Nothing that was checked: {figures.checks_line(answer)}."]
     title = "This answer is partial" if answer.partial else "What is in doubt"
-    listed = element("ul", *(element("li", line) for line in lines))
-    return element("section", element("h2", title), listed, class_="notes")
+    items = element("ul", *(element("li", line) for line in lines))
+    return element("section", element("h2", title), items, class_="notes")
 
 
 def _render_doubted_absences(absences: Sequence[CheckedAbsence], nodes: Register) -> list[str]:

@@ -48,7 +48,7 @@ def plan_rows(plan: Plan, unpriced: Sequence[str] = ()) -> Rows:
 
 
 def search_plan_rows(plan: SearchPlan, unpriced: Sequence[str] = ()) -> Rows:
-    """Return the figures of an answer from a search before it runs, as labels and texts."""
+    """Return the figures of a planned answer from a search, as labels and texts."""
     shown = f"{counted(plan.nodes, 'node')} and {counted(plan.relationships, 'relationship')}"
     amount = tokens(plan.input_tokens, plan.output_tokens, estimated=True)
     none = "none: the reply is in the cache, or nothing was found"
@@ -156,7 +156,7 @@ def cost(plan: Plan | SearchPlan | IngestPlan, unpriced: Sequence[str]) -> str:
     if not plan.high:
         if not plan.calls:
             return "nothing: no call is needed"
-        if any(name != EXTRACTIVE for name in _model_names(plan)):
+        if any(name != EXTRACTIVE for name in _list_models(plan)):
             return "nothing: the configured price is 0"
         return "nothing: no language model is used"
     between = f"between {money(plan.low)} and {money(plan.high)}"
@@ -166,7 +166,7 @@ def cost(plan: Plan | SearchPlan | IngestPlan, unpriced: Sequence[str]) -> str:
     return f"{between} ({money(uncached)} at least if the provider has cached none of the input)"
 
 
-def _model_names(plan: Plan | SearchPlan | IngestPlan) -> tuple[str, ...]:
+def _list_models(plan: Plan | SearchPlan | IngestPlan) -> tuple[str, ...]:
     if isinstance(plan, Plan):
         return (plan.sweep_model, plan.synthesis_model)
     return tuple(plan.model.split(" + "))

@@ -50,9 +50,9 @@ class Register:
     """The nodes of a page by place, with everything that their buttons need.
 
     ``validity`` says for each cited place whether the citation is valid. ``findings`` holds the
-    citations of findings by run, partition, and place in the report. ``titles`` are short. The
-    extractive reader writes the node's own sentences. Such a text is ``quoted`` and contains no
-    Markdown.
+    citations of findings by run, partition, and place in the report. ``titles`` are short.
+    ``quoted_answer`` and ``quoted_reports`` say that the extractive reader wrote the text, which
+    then contains no Markdown.
     """
 
     entries: Mapping[Place, Entry]
@@ -116,7 +116,7 @@ class Register:
 
     def _render_alias(self, cited: Cited, valid: Mapping[Place, bool]) -> Html:
         good = valid.get(cited.place)
-        if good is None:  # cited by no report, so never checked
+        if good is None:  # no report cites the node, so nobody checked the citation
             return escaped(cited.text)
         if good:
             return self.button(cited.place, self.titles.get(cited.place) or cited.text)
@@ -162,7 +162,7 @@ def register(document: Document) -> Register:
 
 
 def popovers(nodes: Register, *, addressed: bool = False) -> Html:
-    """Return the elements that the buttons open; if ``addressed``, with their element ids."""
+    """Render the elements that the buttons open. ``addressed`` adds the nodes' element ids."""
     return joined((_render_popover(entry, addressed) for entry in nodes.entries.values()), "\n")
 
 

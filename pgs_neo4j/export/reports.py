@@ -259,7 +259,7 @@ def _render_sweep(sweep: Sweep, area: Area | None, nodes: Register, *, first: bo
         element("span", words, class_="keywords"), " ", badge,
         element("span", _format_tally(sweep.report), class_="tally"),
     )  # fmt: skip
-    # The id is inside, because a link to the content of closed details opens them.
+    # The id is on the content, because a link to the content of closed details opens them.
     report = _render_report(sweep.report, nodes) if sweep.report else EMPTY
     content = element(
         "div", _render_about(area), _render_reading(sweep), report,

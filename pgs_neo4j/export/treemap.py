@@ -62,14 +62,14 @@ def _find_row_end(areas: Sequence[float], begin: int, side: float) -> int:
     total, worst, end = 0.0, math.inf, begin
     while end < len(areas):
         grown = total + areas[end]
-        ratio = _worst_ratio(areas[begin], areas[end], grown, side)
+        ratio = _find_worst_ratio(areas[begin], areas[end], grown, side)
         if ratio > worst:
             break
         total, worst, end = grown, ratio, end + 1
     return max(end, begin + 1)
 
 
-def _worst_ratio(largest: float, smallest: float, total: float, side: float) -> float:
+def _find_worst_ratio(largest: float, smallest: float, total: float, side: float) -> float:
     """Return the worst aspect ratio of a row with this total area."""
     thickness = total / side if side > 0 else 0.0
     if thickness <= 0 or smallest <= 0:

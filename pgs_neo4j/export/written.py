@@ -64,7 +64,7 @@ def inert_line(text: str, draw: Draw, partition: int = 0, *, quoted: bool = Fals
 def inert_blocks(text: str, draw: Draw, *, quoted: bool = False) -> str:
     """Write a model's prose as safe Markdown with the same blocks.
 
-    The headings of the prose become lower than those of pgs, which have the levels 1 and 2.
+    The headings of the prose get levels below those of pgs, which are 1 and 2.
     """
 
     def write(line: str) -> str:

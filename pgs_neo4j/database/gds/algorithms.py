@@ -1,4 +1,4 @@
-"""What GDS computes: the memory that a graph needs, communities, and mean vectors of partitions."""
+"""Lets GDS compute memory estimates, communities, and the mean vectors of partitions."""
 
 from __future__ import annotations
 
@@ -131,11 +131,11 @@ class _Algorithms:
 
     async def leiden(self, target: str) -> float:
         mutate = self.gds.client.leiden.mutate
-        return await self._modularity(mutate, target, random_seed=self.seed)
+        return await self._mutate(mutate, target, random_seed=self.seed)
 
     async def louvain(self, target: str, seed_property: str | None) -> float:
         mutate = self.gds.client.louvain.mutate
-        return await self._modularity(mutate, target, seed_property=seed_property)
+        return await self._mutate(mutate, target, seed_property=seed_property)
 
     async def components(self, target: str, **options: object) -> float:
         mutate = self.gds.client.wcc.mutate
@@ -143,9 +143,7 @@ class _Algorithms:
         await self.gds.run(lambda: mutate(graph, target, concurrency=concurrency, **options))
         return 0.0
 
-    async def _modularity(
-        self, mutate: Callable[..., Any], target: str, **options: object
-    ) -> float:
+    async def _mutate(self, mutate: Callable[..., Any], target: str, **options: object) -> float:
         def work() -> float:
             result = mutate(
                 self.projection.graph,

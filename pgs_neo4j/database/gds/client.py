@@ -1,4 +1,4 @@
-"""The graphdatascience client on a database's own connection pool, and its supervised calls.
+"""Runs the graphdatascience client on a database's own connection pool, in supervised calls.
 
 The client is synchronous and sends several statements for one call, so it runs in a worker thread.
 All statements of a call carry its tag to the server, so that exactly this call can be ended there.
@@ -199,11 +199,13 @@ class Call:
             raise asyncio.CancelledError
         self.statement = asyncio.current_task()
         try:
-            return await self.db.call(text, params, access, TIMEOUT_S, metadata=self._metadata())
+            return await self.db.call(
+                text, params, access, TIMEOUT_S, metadata=self._make_metadata()
+            )
         finally:
             self.statement = None
 
-    def _metadata(self) -> Row:
+    def _make_metadata(self) -> Row:
         tag: Row = {"pgs_call": self.tag}
         if self.owner is not None:
             tag |= {"pgs_graph": self.owner.graph, "pgs_fence": self.owner.fence}

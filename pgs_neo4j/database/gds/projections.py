@@ -120,11 +120,11 @@ async def _project_directly(
     concurrency: int,
 ) -> AsyncIterator[Projection | None]:
     """Project with GDS's native projection; yield None if it does not contain all nodes."""
-    labels, types = await _names_in_use(gds, mapping)
+    labels, types = await _read_names_in_use(gds, mapping)
     if not labels or not types:
         yield None
         return
-    relationships = _relationship_projections(types, weight)
+    relationships = _make_relationship_options(types, weight)
     if seeds is not None:
         labels = [*labels, seeds.label]
         relationships[MEMBERSHIP] = {"orientation": "NATURAL"}
@@ -152,7 +152,7 @@ async def _project_directly(
         yield view if complete else None
 
 
-async def _names_in_use(gds: GDS, mapping: GraphMapping) -> tuple[list[str], list[str]]:
+async def _read_names_in_use(gds: GDS, mapping: GraphMapping) -> tuple[list[str], list[str]]:
     """Return the labels and relationship types of the mapping that exist in the database.
 
     If the mapping names no labels, or no types, returns all that this package did not create.
@@ -165,7 +165,7 @@ async def _names_in_use(gds: GDS, mapping: GraphMapping) -> tuple[list[str], lis
     )
 
 
-def _relationship_projections(types: Sequence[str], weight: str | None) -> dict[str, Row]:
+def _make_relationship_options(types: Sequence[str], weight: str | None) -> dict[str, Row]:
     """Return the options of the native projection for each relationship type."""
     options: Row = {"orientation": "UNDIRECTED"}
     if weight is not None:
@@ -179,8 +179,8 @@ async def project_edges(
 ) -> AsyncIterator[Projection]:
     """Project weighted edges that the database does not store; drop the projection at the end.
 
-    ``ids`` ``(n,)`` are the node ids in GDS of the positions that the edges use. Edges of weight 0
-    connect nothing and are left out.
+    ``ids`` ``(n,)`` are the ids that GDS shall use for the nodes, by their position in ``edges``.
+    Edges of weight 0 connect nothing and are left out.
     """
     binding = edges.weight > 0
     async with project(
@@ -223,13 +223,13 @@ async def drop_at_end(gds: GDS, name: str) -> AsyncIterator[None]:
         # A failed cleanup must hide neither the result nor the error of the work. If the drop
         # fails, ``drop_leftovers`` removes the projection later.
         with suppress(DatabaseError):
-            await to_the_end(_drop(gds, [name]))
+            await to_the_end(_drop_projections(gds, [name]))
 
 
 async def list_leftovers(
     gds: GDS, older_than_s: float = 0.0, graph: str | None = None
 ) -> list[str]:
-    """Return the names of this package's projections that are at least so many seconds old.
+    """Return the names of this package's projections that are ``older_than_s`` seconds old.
 
     ``graph`` selects the projections of one graph; None selects those of all graphs.
     """
@@ -255,11 +255,11 @@ async def drop_leftovers(gds: GDS, owner: Owner) -> list[str]:
         for name in await list_leftovers(gds, graph=owner.graph)
         if int(name.split("_")[2]) < owner.fence
     ]
-    await _drop(gds, names)
+    await _drop_projections(gds, names)
     return names
 
 
-async def _drop(gds: GDS, names: list[str]) -> None:
+async def _drop_projections(gds: GDS, names: list[str]) -> None:
     query = queries.get("database/gds/drop_projections")
     await gds.db.call(query.text, {"names": names}, "read", CLEAN_UP_S)
 

@@ -31,7 +31,7 @@ class DatabaseRunner(QueryRunner):  # type: ignore[misc]  # the client is untype
 
     def __init__(self, db: Database) -> None:
         self._db = db
-        self._version: ServerVersion | None = None
+        self._gds_version: ServerVersion | None = None
 
     def project(self, text: str, params: Row) -> bool:
         """Run a statement of this package that projects; return False if nothing matched.
@@ -93,9 +93,9 @@ class DatabaseRunner(QueryRunner):  # type: ignore[misc]  # the client is untype
 
     def server_version(self) -> ServerVersion:
         """Return the version of the server's GDS."""
-        if self._version is None:
-            self._version = ServerVersion.from_string(str(self.call_function("gds.version")))
-        return self._version
+        if self._gds_version is None:
+            self._gds_version = ServerVersion.from_string(str(self.call_function("gds.version")))
+        return self._gds_version
 
     def database(self) -> str | None:
         """Return the name of the database; None for the user's home database."""
@@ -135,6 +135,6 @@ class DatabaseRunner(QueryRunner):  # type: ignore[misc]  # the client is untype
         """Return the host and port of the server."""
         return self._db.address()
 
-    def cloneWithoutRouting(self, host: str, port: int) -> QueryRunner:  # noqa: N802 - theirs
+    def cloneWithoutRouting(self, host: str, port: int) -> QueryRunner:  # noqa: N802 - client's name
         """Refuse: only the Arrow server of the Enterprise Edition needs it."""
         raise ValueError(f"no runner for {host}:{port}: connect to it instead")

@@ -231,7 +231,7 @@ def _report_progress(line: str, report: OnEvent) -> None:
 
 
 def put_in_place(paths: LocalPaths) -> None:
-    """Replace the store with the new one by renames.
+    """Move the new store into the place of the old one by renames. Raises LocalServerError.
 
     The old store moves to the staging folder, which the caller deletes afterwards.
     """

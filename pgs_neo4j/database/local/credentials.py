@@ -1,8 +1,8 @@
 """Creates, stores, and renews the random password of the local server, in a private file.
 
-The password is sent only to the process that was started. But if that process ends while it starts,
-another program may take its port just then and receive the password. So the password is renewed
-after a failed start.
+The password is sent only to the process that was started. But if that process ends during its
+start, another program may take its port at that moment and receive the password. So the password is
+renewed after a failed start.
 """
 
 from __future__ import annotations

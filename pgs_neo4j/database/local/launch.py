@@ -50,7 +50,7 @@ def start(
     sizes_before = log_sizes(paths)
     spawned = _spawn(paths, jars, release, java, size, port)
     if spawned is None:
-        raise _start_error(paths, options, sizes_before, still_running=False)
+        raise _make_start_error(paths, options, sizes_before, still_running=False)
     running, state = spawned
     try:
         process.write_state(paths, state)
@@ -62,7 +62,7 @@ def start(
             ),
         )
         if readiness is None:
-            raise _start_error(paths, options, sizes_before, process.is_alive(running))
+            raise _make_start_error(paths, options, sizes_before, process.is_alive(running))
         if failed_before:
             password = renew(paths, port, password)
     except BaseException:  # Even after an interruption, since no other caller uses the server yet.
@@ -178,7 +178,7 @@ def probe(port: int, password: str, running: psutil.Process) -> Readiness | None
         ) from error
 
 
-def _start_error(
+def _make_start_error(
     paths: LocalPaths, options: LocalOptions, sizes_before: LogSizes, still_running: bool
 ) -> ServerStartError:
     excerpt = quote_failure(paths, sizes_before)

@@ -45,7 +45,7 @@ def tail(path: Path, lines: int, since: int = 0) -> list[str]:
 
 def log_sizes(paths: LocalPaths) -> LogSizes:
     """Return the sizes in bytes of Neo4j's short and long log; 0 if a log is absent."""
-    return _size_of(paths.server_log), _size_of(paths.debug_log)
+    return _measure_size(paths.server_log), _measure_size(paths.debug_log)
 
 
 def quote_failure(paths: LocalPaths, since: LogSizes = (0, 0)) -> str:
@@ -70,7 +70,7 @@ def quote_failure(paths: LocalPaths, since: LogSizes = (0, 0)) -> str:
     return " | ".join(line[:QUOTED_CHARACTERS] for line in dict.fromkeys(chosen))
 
 
-def _size_of(path: Path) -> int:
+def _measure_size(path: Path) -> int:
     try:
         return path.stat().st_size
     except OSError:

@@ -56,7 +56,7 @@ def runs_table(runs: Iterable[object]) -> Table:
     rows = []
     for run in runs:
         values = {name: getattr(run, name) for name in names}
-        rows.append(RunRow(run=getattr(run, "id"), **values))  # noqa: B009 - any run has one
+        rows.append(RunRow(run=getattr(run, "id"), **values))  # noqa: B009 - every run has an id
     return Table(name=RUNS, of=RunRow, rows=tuple(rows))
 
 

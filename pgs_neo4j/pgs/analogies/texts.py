@@ -115,7 +115,7 @@ class GraphText:
 async def read_texts(order: AnalogyOrder, tools: AnalogyTools) -> list[GraphText]:
     """Return the texts of a graph in the order of their keys. Raises DatabaseError.
 
-    So the order depends only on the texts and the model.
+    The keys, and with them the order, depend only on the texts and the model.
     """
     mapping = order.mapping
     return await tools.db.stream(

@@ -103,14 +103,14 @@ class Lookups:
             if terms.searchable and terms not in self._asked:
                 self._asked.add(terms)
                 self._waiting.append(terms)
-        if self._waiting and not (self._is_running() or self._failed()):
+        if self._waiting and not (self._is_running() or self._has_failed()):
             self._task = asyncio.create_task(self._search_batches(), name="lookups")
 
     async def finish(self, timeout_s: float) -> dict[SearchTerms, SearchResult]:
         """Return all results, after at most ``timeout_s``. Unfinished searches are abandoned."""
         if self._task is not None:
             await asyncio.wait({self._task}, timeout=timeout_s)
-            if self._failed():
+            if self._has_failed():
                 self._task.result()  # raises the error, which is a bug in this package
         await self.close()
         return dict(self._found)
@@ -128,7 +128,7 @@ class Lookups:
     def _is_running(self) -> bool:
         return self._task is not None and not self._task.done()
 
-    def _failed(self) -> bool:
+    def _has_failed(self) -> bool:
         task = self._task
         return (
             task is not None

@@ -136,11 +136,11 @@ async def _build_or_reuse(
             seconds=order.config.lease_s,
             wait_s=wait_s,
             on_wait=lambda who: tools.on_event(Warned(who)),
-        ) as own:
+        ) as held:
             # The traces of ended deletions are stored as long as an older lease exists. So the
             # fence is taken after the lease.
             tools = replace(tools, db=await tools.db.unfenced().fenced())
-            return await _build(order, tools, own, timer)
+            return await _build(order, tools, held, timer)
     except BusyError as error:
         if isinstance(error, LeaseLostError) or refuse or current is None:
             raise
@@ -261,8 +261,8 @@ async def clean_up(order: PartitionOrder, tools: PartitionTools) -> None:
     """
     keep = order.config.keep_generations
     if await lease.is_unreleased(tools.db, order.graph):
-        async with lease.hold_lease(tools.db, order.graph, seconds=order.config.lease_s) as own:
-            await remove_leftovers(order, tools, await tools.open_gds(), own)
+        async with lease.hold_lease(tools.db, order.graph, seconds=order.config.lease_s) as held:
+            await remove_leftovers(order, tools, await tools.open_gds(), held)
     elif await generation.has_surplus(tools.db, order.graph, keep):
         await generation.prune(tools.db, order.graph, keep)
 

@@ -2,14 +2,15 @@
 
 A generation records the settings that it was built with, and all values that files and variables
 have configured since the first generation. A later question, plan, or job keeps these settings. It
-takes another value only if its own call passes one, or if a file or variable configures a value for
-the first time. So one command does not replace the partitions of another.
+takes another value only if its own call passes one, or if a file or variable configures a value
+that is new to the graph. So one command does not replace the partitions of another.
 
-A configured value that an earlier generation knew before the current one is ambiguous. The user may
-have set it back, or another process may have a different configuration. Only a command whose
-purpose is to partition accepts such a value, and only if no call has passed another value since.
-Questions keep the partitions and report the ignored value. Otherwise two processes with different
-configurations would replace each other's partitions with every question.
+If a file or variable configures a value that was already replaced by another one, the intention is
+unclear. The user may have set the value back, or another process may have a different
+configuration. Only a command whose purpose is to partition accepts such a value, and only if no
+call has passed another value since. Questions keep the partitions and report the ignored value.
+Otherwise two processes with different configurations would replace each other's partitions with
+every question.
 """
 
 from __future__ import annotations

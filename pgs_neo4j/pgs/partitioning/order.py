@@ -87,8 +87,8 @@ class PartitionTools:
 class BuildOrder:
     """One scan of a graph and the generation to build from it.
 
-    ``token`` is the change token read before the scan. ``settings`` is the digest of all settings
-    that decide the outcome. ``force`` builds from scratch even if nothing changed.
+    ``token`` is the change token read before the scan. ``settings`` is the ``settings_digest`` of
+    the graph's order. ``force`` builds from scratch even if nothing changed.
     ``generation_id`` is the id of the new generation, which records the configured values by name
     (``standing``).
     """

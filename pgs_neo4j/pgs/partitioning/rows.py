@@ -9,7 +9,7 @@ from typing import Annotated, Literal, NotRequired, cast
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import BeforeValidator, Field, TypeAdapter
-from typing_extensions import TypedDict  # pydantic reads no other on Python 3.11
+from typing_extensions import TypedDict  # on Python 3.11, pydantic needs this one
 
 from pgs_neo4j.config import Algorithm
 from pgs_neo4j.database.queries import Row

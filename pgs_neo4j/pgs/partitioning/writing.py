@@ -166,7 +166,7 @@ async def refresh_generation(
             id=order.generation_id,
             fingerprint=view.fingerprint(order.settings),
             origin="refreshed",
-            issues=view.issues | _kept_issues(previous),
+            issues=view.issues | _keep_issues(previous),
             token=order.token,
             dimensions=described.dimensions,
             common=described.common,
@@ -177,7 +177,7 @@ async def refresh_generation(
     return True
 
 
-def _kept_issues(previous: Predecessor) -> dict[str, int]:
+def _keep_issues(previous: Predecessor) -> dict[str, int]:
     """Return the issues of the earlier partitions, which a refresh does not divide again."""
     torn = previous.generation.issues.get(TORN, 0)
     return {TORN: torn} if torn else {}

@@ -1,1 +1,1 @@
-"""Combines reports into one answer, condensing them where needed."""
+"""Combines reports into one answer, and condenses them first if necessary."""

@@ -61,8 +61,8 @@ SECTIONS = {
 }
 ECHOES = Echoes(SYSTEM)
 MOST_LEVELS = 8
-LEAST_GAIN = 0.95  # if a level leaves more than this share of the size, it is the last
-LEAST_DIVIDED = 3  # if the prompt is too long, a group of more reports than this is divided
+LEAST_GAIN = 0.95  # a level that leaves more than this share of the size is the last
+LEAST_DIVIDED = 3  # a group of more reports is divided if its prompt is too long
 FRAME = 400  # characters of a prompt that are neither instructions nor reports
 FINDINGS = 3  # findings of each report to keep if no model could condense the group
 Path = tuple[int, ...]
@@ -118,7 +118,7 @@ def _compute_room(order: SynthesisOrder, tools: SynthesisTools, llm: LLM) -> int
     room = config.max_pass_characters
     most = tools.calls.pass_tokens(llm, config.max_pass_tokens, config.sweep_max_tokens)
     if most is not None:
-        room = min(room, int(most * 2))  # cautious: any language
+        room = min(room, int(most * 2))  # a cautious guess for any language
     codes = receipt_characters(estimate_bytes(room)) if tools.calls.asks_receipts(llm) else 0
     return max(1, room - len(SYSTEM) - len(order.question) - FRAME - codes)
 
@@ -126,7 +126,7 @@ def _compute_room(order: SynthesisOrder, tools: SynthesisTools, llm: LLM) -> int
 async def _condense(
     order: SynthesisOrder, tools: SynthesisTools, llm: LLM, group: Sequence[Section]
 ) -> Reduction:
-    """Condense a group into one section. If its prompt is too long, condense each half.
+    """Condense a group into one section. If the prompt of a large group is too long, halve it.
 
     If the model fails, the section has the first findings of each report.
     """
@@ -143,7 +143,7 @@ async def _condense(
                 await together(*(_condense(order, tools, llm, half) for half in halves))
             )
     if condensed is None:
-        return Reduction((join_sections("", _first_findings(group), group),), failed=1)
+        return Reduction((join_sections("", _take_first_findings(group), group),), failed=1)
     section, proven = condensed
     return Reduction((section,), calls=1, unproven=0 if proven else 1)
 
@@ -249,7 +249,7 @@ def _count_characters(sections: Sequence[Section]) -> int:
     )
 
 
-def _first_findings(group: Sequence[Section]) -> tuple[Finding, ...]:
+def _take_first_findings(group: Sequence[Section]) -> tuple[Finding, ...]:
     return tuple(finding for section in group for finding in section.qualified.findings[:FINDINGS])
 
 
@@ -338,9 +338,9 @@ def _word_citations(citations: Sequence[Citation]) -> str:
 
 
 def _name_partitions(partitions: Sequence[int]) -> str:
-    named = ", ".join(f"P{number}" for number in partitions[:NAMED])
+    first = ", ".join(f"P{number}" for number in partitions[:NAMED])
     more = len(partitions) - NAMED
-    return f"{named} and {more} more" if more > 0 else named
+    return f"{first} and {more} more" if more > 0 else first
 
 
 def _render_section(section: Section) -> str:

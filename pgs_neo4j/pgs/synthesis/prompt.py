@@ -112,8 +112,8 @@ def synthesis_prompt(
 ) -> FittedPrompt:
     """Return the prompt over all reports, within the limits of characters and tokens.
 
-    Both limits include the instructions. ``sections`` replace the reports if passed. With
-    ``with_receipts``, codes are placed among the reports, which the reply must repeat. If the
+    Both limits include the instructions. ``sections`` replace the reports if passed.
+    ``with_receipts`` adds codes among the reports and asks the model to repeat the codes. If the
     prompt is too long, the last bullets of the longest lists are dropped first, then the ends of
     the Domain States, then the last reports. All losses are counted. Bullets are never cut, so none
     loses a citation. Raises ConfigError when not even a part of one report fits.

@@ -40,7 +40,7 @@ from pgs_neo4j.text.normal_form import find_words, fold_case
 Repeats = Callable[[str], bool]
 """Returns whether a text only repeats instructions."""
 ECHOED = "The model only repeated its instructions here, so nothing is said."
-LEAST_WORDS = 3  # least words of a short instruction, which only its exact words reveal
+LEAST_WORDS = 3  # a text of fewer words is never taken for a short instruction
 _END = re.compile(r"[.:;\n]+")
 
 UNCHECKED = "absences"
@@ -133,7 +133,7 @@ class StatementFilter:
         return self._finish(text) if text else ""
 
     def _finish(self, text: str) -> str:
-        """Drop echoes from a paragraph, a bullet, or the rest of a heading, and mark the others."""
+        """Drop echoes from a paragraph, a bullet, or the rest of a heading, and mark doubts."""
         left = drop_sentences(text, self._repeats) if self._repeats is not None else text
         self._dropped = self._dropped or left != text
         self._kept = self._kept or any(map(str.isalnum, left))

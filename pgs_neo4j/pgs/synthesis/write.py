@@ -107,7 +107,7 @@ async def write_synthesis(order: SynthesisOrder, tools: SynthesisTools) -> Synth
 
 
 def _find_failed(order: SynthesisOrder) -> tuple[DoubtedSentence, ...]:
-    """Return the sentences to strike, with strict checks, from reports that were read without."""
+    """Return the sentences that strict checks strike from reports that were read without them."""
     if not order.config.strict:
         return ()
     reports = [sweep.report for sweep in order.sweeps if sweep.report is not None]
@@ -318,9 +318,9 @@ def _word_empty_reply(llm: LLM, reply: Completion, config: PGSConfig) -> str:
 def _word_losses(shown: FittedPrompt) -> str:
     """Return a note on the content that did not fit; empty if all of it fits."""
     parts = [
-        _word_count(shown.dropped_reports, "whole report"),
-        _word_count(shown.dropped_bullets, "bullet", " (the last of their lists)"),
-        _word_count(shown.cut_states, "Domain State", " (in part)"),
+        _word_loss(shown.dropped_reports, "whole report"),
+        _word_loss(shown.dropped_bullets, "bullet", " (the last of their lists)"),
+        _word_loss(shown.cut_states, "Domain State", " (in part)"),
         "the end of the search's answer" if shown.cut_known else "",
     ]
     losses = [part for part in parts if part]
@@ -333,5 +333,5 @@ def _word_losses(shown: FittedPrompt) -> str:
     )
 
 
-def _word_count(count: int, what: str, note: str = "") -> str:
+def _word_loss(count: int, what: str, note: str = "") -> str:
     return f"{counted(count, what)}{note}" if count else ""

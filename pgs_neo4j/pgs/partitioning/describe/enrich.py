@@ -45,7 +45,7 @@ from pgs_neo4j.text.terms.spans import BoolArray, IntArray, split_words
 from pgs_neo4j.text.terms.vocabulary import Vocabulary
 
 SUMMARY_KEYWORDS = 5
-SUMMARY_TEXT = 120  # characters of the heaviest node's text, as published
+SUMMARY_TEXT = 120  # characters of the heaviest node's text, as in the published method
 DIGEST_TEXT = 4000  # characters of the heaviest nodes' texts that represent a partition
 EMBED_BATCH = 1024
 
@@ -252,9 +252,9 @@ class WordReader:
             self._add_vectors(self.hasher, batch, partition_ids, bodies)
 
     def _count_keywords(self, batch: TextBatch, partition_ids: IntArray) -> None:
-        """Count the keywords of pieces. Only pieces with markup or signs are split again."""
+        """Count the keywords of pieces. Splits only pieces with markup or unspaced words again."""
         # The index divides words in a script without spaces, so these pieces are split again.
-        again = _find_signs(batch)
+        again = _find_unspaced(batch)
         marked: dict[int, str] = {}
         for place in {*marked_texts(batch.split).tolist(), *np.flatnonzero(again).tolist()}:
             plain = plain_text(batch.pieces[place])
@@ -276,7 +276,7 @@ class WordReader:
         owners, counts = np.unique(partition_ids[wanted], return_counts=True)
         for owner, count in zip(owners.tolist(), counts.tolist(), strict=True):
             self.sums[owner].count += count
-        apart = wanted & _find_signs(batch)
+        apart = wanted & _find_unspaced(batch)
         if apart.any():
             places = np.flatnonzero(apart).tolist()
             rows = hasher.rows([batch.pieces[place][bodies[place] :] for place in places])
@@ -291,7 +291,7 @@ class WordReader:
             self.sums[owner].add_total(total)
 
 
-def _find_signs(batch: TextBatch) -> BoolArray:
+def _find_unspaced(batch: TextBatch) -> BoolArray:
     """Return a mask ``(k,)`` of the pieces with words in a script without spaces."""
     mask = np.zeros(len(batch.pieces), np.bool_)
     mask[batch.split.signs.texts] = True

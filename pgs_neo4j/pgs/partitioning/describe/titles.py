@@ -1,7 +1,7 @@
 """Collects the titles of a partition's heaviest nodes, and of nodes in neighboring partitions.
 
-So that a sweep recognizes a neighbor, its prompt shows titles of that neighbor. They belong to the
-nodes with the most relationships to the partition that is read.
+The prompt of a sweep shows titles of each neighboring partition, so that the model recognizes it.
+They belong to the nodes with the most relationships to the partition that is read.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ from pgs_neo4j.text.node_text import shortened, title_of
 
 TITLES = 8  # titles of a partition
 LENGTH = 60  # characters of a title
-# Bounds for the titles from all neighbors. Between them, there is one for each node of the
-# partition.
+# Bounds for the number of titles from all neighbors together. Within these bounds, it is the number
+# of nodes in the partition.
 FEWEST_REACHED, MOST_REACHED = 60, 200
 MOST_EACH = 60  # titles of one neighbor
 BATCH = 10_000  # nodes read at once

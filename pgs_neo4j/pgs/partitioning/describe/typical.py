@@ -1,7 +1,7 @@
 """Chooses sentences that are typical of a partition.
 
-The candidates are in the beginnings of the texts of the heaviest nodes, which were remembered, so
-that no text is read again. A sentence is typical if it contains many words that distinguish the
+All candidates come from the beginnings of the heaviest nodes' texts, which were remembered, so that
+no text is read again. A sentence is typical if it contains many words that distinguish the
 partition. Lines that many nodes share, such as copyright lines and headers, are removed first.
 """
 
