@@ -336,7 +336,7 @@ class Database:
     async def _check_fence(self, transaction: AsyncManagedTransaction, known: Known) -> None:
         """Raise FenceMovedError if a deletion has begun that the writer does not know.
 
-        For transactions that do not count their commit, and so have not locked the fence's node.
+        Transactions that count their commit lock the fence's node anyway. All others call this.
         """
         if known is not None:
             lock = queries.get("database/lock_fence").text

@@ -72,9 +72,9 @@ class Fence:
         return not self.traces.empty and bool(self.traces.find([*texts_in(value)]))
 
     def without(self, value: Any) -> Any:
-        """Return a value without the texts that contain deleted text.
+        """Remove deleted text from a value.
 
-        Lists lose these texts. Elsewhere they become empty.
+        A list loses each text that contains some of it. Anywhere else such a text becomes empty.
         """
         if isinstance(value, str):
             return "" if self.holds(value) else value

@@ -34,7 +34,7 @@ class DatabaseRunner(QueryRunner):  # type: ignore[misc]  # the client is untype
         self._gds_version: ServerVersion | None = None
 
     def project(self, text: str, params: Row) -> bool:
-        """Run a statement of this package that projects; return False if nothing matched.
+        """Run a projection statement of this package; return False if it matched nothing.
 
         The client's own method would take an empty projection for a malformed statement.
         """

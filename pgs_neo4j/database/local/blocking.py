@@ -28,9 +28,10 @@ Result = TypeVar("Result")
 
 
 async def in_thread(work: Callable[[threading.Event], Result]) -> Result:
-    """Run ``work`` in a thread and return its result; a cancellation sets the event that it gets.
+    """Run ``work`` in a thread and return its result.
 
-    A canceled caller returns only after the work has released its locks and ended its processes.
+    ``work`` gets an event, which is set when the caller is canceled. The caller then waits until
+    the work has released its locks and ended its processes.
     """
     cancelled = threading.Event()
     task = asyncio.create_task(asyncio.to_thread(work, cancelled))

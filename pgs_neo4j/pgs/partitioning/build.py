@@ -1,6 +1,6 @@
 """Builds a new generation: finds communities in GDS, applies limits in Python, and stores them.
 
-A seeded build starts from the earlier partitions. Their nodes get a label while GDS reads them.
+A seeded build starts from the earlier partitions, which get a label while GDS reads them.
 """
 
 from __future__ import annotations

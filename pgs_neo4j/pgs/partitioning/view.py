@@ -85,7 +85,7 @@ class View:
         return not any(name in self.issues for name in UNCLEAN)
 
     def fingerprint(self, settings: str) -> str:
-        """Return a hash of content and settings. If it is equal, nothing changed."""
+        """Return a hash of content and settings. It stays the same until one of them changes."""
         return digest([self.content_hash, settings])
 
 

@@ -61,7 +61,7 @@ SECTIONS = {
 }
 ECHOES = Echoes(SYSTEM)
 MOST_LEVELS = 8
-LEAST_GAIN = 0.95  # a level that leaves more than this share of the size is the last
+LEAST_GAIN = 0.95  # stop if the sections still have more than this share of their former size
 LEAST_DIVIDED = 3  # a group of more reports is divided if its prompt is too long
 FRAME = 400  # characters of a prompt that are neither instructions nor reports
 FINDINGS = 3  # findings of each report to keep if no model could condense the group

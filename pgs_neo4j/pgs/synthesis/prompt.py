@@ -205,8 +205,8 @@ def _add_receipts(
 ) -> FittedPrompt:
     """Add codes to the reports of a prompt.
 
-    ``content`` keeps the prompt without codes. A cached reply is found by it, since codes do not
-    change the reply.
+    ``content`` keeps the prompt without codes. The cache finds replies by it, since codes do not
+    change a reply.
     """
     blocks = _write_reports(sections, shortening)
     text, codes = place_receipts(blocks, [estimate(block) for block in blocks])

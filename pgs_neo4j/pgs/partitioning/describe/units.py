@@ -64,8 +64,8 @@ def _make_unit(level: int, number: int, children: Sequence[Partition | Unit]) ->
 def _rank_texts(children: Sequence[tuple[int, tuple[str, ...]]]) -> tuple[str, ...]:
     """Merge the texts of children into one ranking.
 
-    A child is its number of nodes and its texts, best first. A text gets the child's number of
-    nodes divided by its rank, summed over all children.
+    Each child is a pair of its number of nodes and its texts, best first. The score of a text is
+    the number of nodes divided by the rank of the text, summed over all children.
     """
     score: dict[str, float] = defaultdict(float)
     for size, texts in children:
