@@ -42,7 +42,8 @@ MADE = "EquivalentSchemaRuleAlreadyExists"
 """The end of the error code if another transaction has just created the same index or constraint.
 
 Neo4j 5.26 checks whether it exists before it locks the label, so ``IF NOT EXISTS`` may still fail.
-In 30 trials six clients created the schema of an empty database at once. Some failed in a dozen.
+In 30 trials, six clients created the schema of an empty database at the same time. Some clients
+failed in a dozen of the trials.
 """
 
 _CLOSED = "Driver closed"

@@ -26,7 +26,7 @@ _CREDENTIAL = re.compile(r"(?i)pass|pwd|user|token|secret|auth|key")
 MINIMUM_VERSION = (5, 26)
 
 RECORD_MB, BULK_MB = 64, 256
-"""Megabytes of free disk that a statement needs: for small records, and for anything else."""
+"""Megabytes of free disk for a statement that writes this package's records, and for any other."""
 
 RequireRoom = Callable[[int], None]
 

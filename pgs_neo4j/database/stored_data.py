@@ -47,7 +47,7 @@ OWN: Mapping[str, tuple[str, ...]] = MappingProxyType(
         ),
     }
 )
-"""Statements that read nodes of this package: how their names begin, by folder."""
+"""The beginnings of the names of statements that read nodes of this package, by folder."""
 FIX = "restore a backup, or remove what is damaged with 'pgs sessions delete' or 'pgs graph remove'"
 META_FIX = "restore a backup, or remove all that pgs wrote with 'pgs purge'"
 """The advice for records that belong to no graph, so that removing a graph does not help."""

@@ -38,7 +38,7 @@ WAIT_S = 60.0
 """Longest wait for another job on the graph, in seconds, before links are written."""
 EMBED_BATCH = 512  # texts in one call of the embedder
 PROBES = 8
-"""Texts to embed as a test whether the same embedder made the stored embeddings."""
+"""Texts to embed, to test whether the same embedder made the stored embeddings."""
 SAME = 0.98
 """Least cosine between a stored embedding and a new one of the same text in that test."""
 Vectors = Mapping[str, NDArray[np.float64]]
