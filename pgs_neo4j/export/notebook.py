@@ -166,8 +166,8 @@ def generation_cell(generation: Generation) -> str:
 def coverage_bar(coverage: Coverage) -> Html:
     """Render a bar with the share that was read and the share that was shown without proof.
 
-    The share read is a share of texts. The share shown is one of nodes, since only nodes are
-    counted for it.
+    The share read counts texts, and the share shown counts nodes, because no texts are counted for
+    nodes without proof.
     """
     share = min(max(coverage.fraction, 0.0), 1.0)
     shown = min(coverage.nodes_unproven / max(coverage.nodes_total, 1), 1.0 - share)

@@ -179,8 +179,8 @@ async def project_edges(
 ) -> AsyncIterator[Projection]:
     """Project weighted edges that the database does not store; drop the projection at the end.
 
-    ``ids`` ``(n,)`` are the ids that GDS shall use for the nodes, by their position in ``edges``.
-    Edges of weight 0 connect nothing and are left out.
+    ``edges`` connect positions in ``ids`` ``(n,)``, which are the ids of the nodes in GDS. Edges of
+    weight 0 connect nothing and are left out.
     """
     binding = edges.weight > 0
     async with project(
@@ -229,9 +229,10 @@ async def drop_at_end(gds: GDS, name: str) -> AsyncIterator[None]:
 async def list_leftovers(
     gds: GDS, older_than_s: float = 0.0, graph: str | None = None
 ) -> list[str]:
-    """Return the names of this package's projections that are ``older_than_s`` seconds old.
+    """Return the names of this package's projections.
 
-    ``graph`` selects the projections of one graph; None selects those of all graphs.
+    They are at least ``older_than_s`` seconds old. ``graph`` selects the projections of one graph;
+    None selects those of all graphs.
     """
     rows = await gds.db.read(
         queries.get("database/gds/read_projections"),

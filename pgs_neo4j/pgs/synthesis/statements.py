@@ -72,7 +72,7 @@ class StatementFilter:
         self._line = ""  # an unfinished line
         self._block: list[str] = []  # lines of an unfinished paragraph or bullet
         self._section: str | None = None
-        self._dropped = self._kept = False  # whether text of the section was dropped, and kept
+        self._dropped = self._kept = False  # whether some of the section was dropped, and some kept
 
     def pass_on(self, piece: str) -> str:
         """Take the next piece, and return the blocks that it finishes."""
