@@ -17,7 +17,7 @@ from tests.fakes.frameworks import GRAPHRAG, LANGCHAIN
     ("name", "home", "libraries", "extra"),
     [
         ("PGSRetriever", "graphrag", GRAPHRAG, "neo4j-graphrag"),
-        ("PGSFindingsRetriever", "graphrag_findings", GRAPHRAG, "neo4j-graphrag"),
+        ("PGSFindingsRetriever", "graphrag", GRAPHRAG, "neo4j-graphrag"),
         ("PGSDocuments", "langchain", LANGCHAIN, "langchain"),
         ("map_widget", "notebook", ["anywidget"], "notebook"),
     ],

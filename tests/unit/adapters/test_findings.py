@@ -106,7 +106,7 @@ async def test_a_stored_run_is_read_and_nothing_is_asked() -> None:
 
 @pytest.fixture
 def retriever(monkeypatch: pytest.MonkeyPatch, engine: Engine) -> Iterator[Any]:
-    stand_in(monkeypatch, GRAPHRAG, "graphrag", "graphrag_findings")
+    stand_in(monkeypatch, GRAPHRAG, "graphrag")
     with adapters.PGSFindingsRetriever(graph="papers") as opened:
         yield opened
     assert not engine.open
