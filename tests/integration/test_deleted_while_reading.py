@@ -64,7 +64,9 @@ async def test_a_stream_hands_out_nothing_that_has_lost_its_values(db: Database,
     left = await fetch(db, f"{READ}{FORMS[form][1]} AS value")
     assert taken == [row["value"] for row in left]
     first, second = begun
-    assert 0 < first <= 50 == second
+    # The driver may have fetched one more row before the deletion.
+    assert 0 < first <= 51
+    assert second == 50
 
 
 @pytest.mark.parametrize("damage", ["REMOVE c.text", "SET c.text = 7", "SET c.text = ['x']"])

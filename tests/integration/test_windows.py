@@ -10,7 +10,10 @@ import pytest
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.engine import PGS
 from pgs_neo4j.errors import NothingLeftError, PGSError
-from pgs_neo4j.model import Answer
+from pgs_neo4j.llm.calls.calls import Calls
+from pgs_neo4j.llm.calls.proofs import OpenProof
+from pgs_neo4j.llm.protocol import LLM
+from pgs_neo4j.model import Answer, Completion, Prompt
 from tests.conftest import Endpoint
 from tests.database import alter
 from tests.engines import model_on_papers, with_model
@@ -19,6 +22,7 @@ from tests.fakes.ollama import FakeOllama
 from tests.fakes.openai_server import Answer as Reply
 from tests.fakes.openai_server import FakeOpenAI, contract_answer
 from tests.fakes.windows import Window
+from tests.fakes.wires import listed
 from tests.graphs import count as count_nodes
 from tests.reading import HISTORY_CLAUSES, READ_BY_RUN, SIZE, add_papers
 from tests.thorough import tries
@@ -93,6 +97,25 @@ async def test_all_is_read_in_passes_that_fit(endpoint, db, fake, cut, context):
         assert await wrongly_read(db, window, answer) == []
         assert answer.coverage.nodes_read == answer.coverage.nodes_total == 80
         assert not answer.partial
+
+
+async def test_a_pass_is_judged_by_the_prompt_that_was_sent(endpoint, db, fake, monkeypatch):
+    """The first reply shows that the prompts of others need no codes, after they were made."""
+    judged, keep = list[Prompt](), Calls.keep_proof
+
+    async def note(calls: Calls, llm: LLM, prompt: Prompt, reply: Completion) -> OpenProof | None:
+        judged.append(prompt)
+        return await keep(calls, llm, prompt, reply)
+
+    monkeypatch.setattr(Calls, "keep_proof", note)
+    fake.pages = {"/api/v0/models": listed(loaded_context_length=4_096)}
+    window = Window(4_096, "head")
+    async with on_window(endpoint, db, fake, window, max_concurrent_calls=1) as pgs:
+        answer = await ask(pgs)
+    assert answer.coverage.nodes_read == 80
+    sent = {str(chat.body["messages"][-1]["content"]) for chat in fake.chats}
+    assert {prompt.user for prompt in judged} <= sent
+    assert [bool(prompt.receipts) for prompt in judged[:2]] == [True, False]
 
 
 def noisy(tokens: int) -> int:
