@@ -231,12 +231,14 @@ async def withdraw_cut(run: Run) -> None:
     from a sweep count as read no longer, and the next run of the session reads them.
     """
     settled = [result.sweep for result in await settle_sweeps(run.results, again=False)]
-    if [one.read for one in settled] == [one.read for one in run.sweeps]:
+    pairs = list(zip(run.sweeps, settled, strict=True))
+    if all((one.read, one.unproven) == (now.read, now.unproven) for one, now in pairs):
         return
-    run.tools.log.warn(CUT_LATE)
+    if any(now.passes_accepted < one.passes_accepted for one, now in pairs):
+        run.tools.log.warn(CUT_LATE)
     run.sweeps = tuple(
         replace(now, report=one.report, errors=one.errors)  # as deletions have left them
-        for one, now in zip(run.sweeps, settled, strict=True)
+        for one, now in pairs
     )
     run.read = await _read_coverage(run)
 
