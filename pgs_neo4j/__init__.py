@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from pgs_neo4j.config import PGSConfig, Settings
-    from pgs_neo4j.engine import PGS
+    from pgs_neo4j.engine import PGS, Request
     from pgs_neo4j.errors import PGSError
     from pgs_neo4j.model import Answer, Coverage, GraphMapping, Partition, Sweep, Synthesis
 
@@ -24,6 +24,7 @@ __all__ = [
     "PGSConfig",
     "PGSError",
     "Partition",
+    "Request",
     "Settings",
     "Sweep",
     "Synthesis",
@@ -32,6 +33,7 @@ __all__ = [
 
 _HOMES = {
     "PGS": "engine",
+    "Request": "engine",
     "PGSConfig": "config",
     "Settings": "config",
     "PGSError": "errors",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from pgs_neo4j.config import Knobs
-from pgs_neo4j.engine import PGS
+from pgs_neo4j.engine import PGS, Request
 from pgs_neo4j.errors import UsageError
 from pgs_neo4j.model import Answer, Citation, Finding, Mode
 from pgs_neo4j.pgs.runs.session import DEFAULT
@@ -72,14 +72,15 @@ async def find_findings(pgs: PGS, question: str, query: FindingQuery) -> Finding
     if query.run is not None:
         answer = await pgs.answer(query.run)
     else:
-        answer = await pgs.execute(
+        request = Request(
             question,
             graph=query.graph,
             mode=query.mode,
-            session_id=query.session,
+            session=query.session,
             full_sweep=query.full_sweep,
-            **query.knobs,
+            knobs=query.knobs,
         )
+        answer = await pgs.execute(request)
     return FindingList(answer, tuple(_items(answer))[: query.top_k])
 
 

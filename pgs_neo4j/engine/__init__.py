@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from pgs_neo4j.pgs.answering.context import LEAST_TOKENS
     from pgs_neo4j.pgs.answering.layered import LayeredAnswer, SearchAnswer
     from pgs_neo4j.pgs.partitioning.result import Partitioning
-    from pgs_neo4j.pgs.request import check_question
+    from pgs_neo4j.pgs.request import Request, check_question
     from pgs_neo4j.pgs.runs.feedback import check_outcome
     from pgs_neo4j.pgs.runs.jobs import Job
     from pgs_neo4j.pgs.runs.listing import RunInfo, StoredReply
@@ -76,6 +76,7 @@ __all__ = [
     "Payer",
     "Proposal",
     "Purged",
+    "Request",
     "RunInfo",
     "SearchAnswer",
     "SearchIndex",
@@ -128,6 +129,7 @@ _HOMES = {
     "Payer": "llm.calls.spending",
     "Proposal": "engine.survey",
     "Purged": "engine.purge",
+    "Request": "pgs.request",
     "RunInfo": "pgs.runs.listing",
     "StoredReply": "pgs.runs.listing",
     "SearchAnswer": "pgs.answering.layered",

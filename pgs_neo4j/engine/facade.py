@@ -38,7 +38,6 @@ from pgs_neo4j.model import (
     Drift,
     Generation,
     GraphMapping,
-    Mode,
     Origin,
     Plan,
     Routing,
@@ -49,8 +48,7 @@ from pgs_neo4j.model import (
 )
 from pgs_neo4j.pgs.answering.layered import LayeredAnswer
 from pgs_neo4j.pgs.partitioning.result import Partitioning
-from pgs_neo4j.pgs.request import Request
-from pgs_neo4j.pgs.runs import session
+from pgs_neo4j.pgs.request import Request, RequestOptions, as_request
 
 if TYPE_CHECKING:
     from pgs_neo4j.engine.analogies import AnalogyFinder
@@ -253,23 +251,18 @@ class PGS:
 
     async def execute(
         self,
-        question: str,
+        question: str | Request,
         *,
-        graph: str | None = None,
-        mode: Mode = "full",
-        session_id: str = session.DEFAULT,
-        full_sweep: bool = False,
-        structure_only: bool = False,
-        idempotency_key: str | None = None,
-        run: str | None = None,
         on_event: OnEvent | None = None,
-        **knobs: Unpack[Knobs],
+        **options: Unpack[RequestOptions],
     ) -> Answer:
-        """Run the whole pipeline on a question; ``knobs`` override PGSConfig by name.
+        """Run the whole pipeline on a question, as text with its ``options`` or as a ``Request``.
 
-        Modes: ``full`` routes among all partitions, ``continue`` sweeps the partitions that the
-        session has not read, ``targeted`` routes among those. With an ``idempotency_key``, the same
-        request in the same session returns the first answer, or resumes a run without one.
+        Options are ``graph``, ``mode``, ``session_id``, ``full_sweep``, ``structure_only``,
+        ``idempotency_key``, ``run``, and every knob, which overrides PGSConfig by name. Modes:
+        ``full`` routes among all partitions, ``continue`` sweeps the partitions that the session
+        has not read, ``targeted`` routes among those. With an ``idempotency_key``, the same request
+        in the same session returns the first answer, or resumes a run without one.
         ``structure_only`` asks a graph in which no node has text. ``run`` is the id of a new run,
         from ``pgs.runs.new_id()``. Raises NoTextError for a graph without text and
         ``structure_only``, NothingLeftError when mode ``continue`` has nothing left to read and
@@ -277,30 +270,14 @@ class PGS:
         when a limit prevented it, IdempotencyError when the key belongs to another request, and
         BusyError while that run is in progress.
         """
-        request = Request(
-            question,
-            graph,
-            mode,
-            session_id,
-            full_sweep,
-            structure_only,
-            knobs,
-            run_id=run,
-            idempotency_key=idempotency_key,
-        )
-        return await questions.execute(self._core, request, on_event)
+        return await questions.execute(self._core, as_request(question, options), on_event)
 
     async def plan(
         self,
-        question: str,
+        question: str | Request,
         *,
-        graph: str | None = None,
-        mode: Mode = "full",
-        session_id: str = session.DEFAULT,
-        full_sweep: bool = False,
-        structure_only: bool = False,
         on_event: OnEvent | None = None,
-        **knobs: Unpack[Knobs],
+        **options: Unpack[RequestOptions],
     ) -> Plan:
         """Predict what ``execute`` with the same arguments would read and cost.
 
@@ -310,30 +287,23 @@ class PGS:
         as the cost of a plan. Raises what ``execute`` raises before its first call, and BudgetError
         where a server's caller has spent its money.
         """
-        request = Request(question, graph, mode, session_id, full_sweep, structure_only, knobs)
-        return await questions.plan_question(self._core, request, on_event)
+        return await questions.plan_question(self._core, as_request(question, options), on_event)
 
     async def layered_search(
         self,
-        question: str,
+        question: str | Request,
         *,
-        graph: str | None = None,
         top_k: int = 20,
         search_mode: SearchMode | None = None,
-        mode: Mode = "full",
-        session_id: str = session.DEFAULT,
-        full_sweep: bool = False,
-        structure_only: bool = False,
-        run: str | None = None,
         on_event: OnEvent | None = None,
-        **knobs: Unpack[Knobs],
+        **options: Unpack[RequestOptions],
     ) -> LayeredAnswer:
         """Answer from the ``top_k`` nodes that match best, then sweep beyond that answer.
 
-        Routing finds these nodes, or a search in ``search_mode`` if it is set. ``run`` is as for
-        ``execute``.
+        Routing finds these nodes, or a search in ``search_mode`` if it is set. Options are those of
+        ``execute``, except ``idempotency_key``.
         """
-        request = Request(question, graph, mode, session_id, full_sweep, structure_only, knobs, run)
+        request = as_request(question, options)
         return await questions.search(self._core, request, on_event, top_k, search_mode)
 
     async def resume(

@@ -65,6 +65,8 @@ async def search(
     search_mode: SearchMode | None,
 ) -> LayeredAnswer:
     """Search the best-matching nodes, then sweep; see ``PGS.layered_search``."""
+    if request.idempotency_key is not None:
+        raise UsageError("a layered search is not repeated by a key; leave out idempotency_key")
     order = await _order(core, request)
     tools = core.run_tools(order, on_event)
     async with recording_unbegun(core.db, tools.calls, run_account(core, order)):

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Unpack, get_args
 
-from pgs_neo4j.config import Knobs
 from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.database.fence import read_token
@@ -17,8 +16,8 @@ from pgs_neo4j.engine.questions import find_repeated
 from pgs_neo4j.errors import UnknownRunError, UnknownSweepError
 from pgs_neo4j.export import Document
 from pgs_neo4j.model import Answer, FeedbackResult, Mode, Sweep
-from pgs_neo4j.pgs.request import Request
-from pgs_neo4j.pgs.runs import answers, documents, feedback, keys, session, sweeps
+from pgs_neo4j.pgs.request import Request, RequestOptions, as_request
+from pgs_neo4j.pgs.runs import answers, documents, feedback, keys, sweeps
 from pgs_neo4j.pgs.runs import runs as stored_runs
 from pgs_neo4j.pgs.runs.listing import WHOLE, RunInfo, StoredReply, list_runs, read_replies
 from pgs_neo4j.pgs.runs.runs import StoredRun
@@ -138,33 +137,15 @@ class Runs:
         return await read_replies(self._core.db, stored.id, most)
 
     async def repeated(
-        self,
-        question: str,
-        idempotency_key: str,
-        *,
-        graph: str | None = None,
-        mode: Mode = "full",
-        session_id: str = session.DEFAULT,
-        full_sweep: bool = False,
-        structure_only: bool = False,
-        **knobs: Unpack[Knobs],
+        self, question: str | Request, **options: Unpack[RequestOptions]
     ) -> StoredRun | None:
         """Return the run that ``pgs.execute`` with these arguments would repeat, None without one.
 
-        Nothing is asked. Raises IdempotencyError when the key belongs to another request,
-        QuestionError, and UnknownGraphError.
+        A request without an ``idempotency_key`` repeats none. Nothing is asked. Raises
+        IdempotencyError when the key belongs to another request, QuestionError, and
+        UnknownGraphError.
         """
-        request = Request(
-            question,
-            graph,
-            mode,
-            session_id,
-            full_sweep,
-            structure_only,
-            knobs,
-            idempotency_key=idempotency_key,
-        )
-        return await find_repeated(self._core, request)
+        return await find_repeated(self._core, as_request(question, options))
 
     async def answer(self, run: str) -> Answer:
         """Return the stored answer of a run.

@@ -9,6 +9,7 @@ from typing import Annotated, cast
 from pydantic import Field
 
 from pgs_neo4j.config import Knobs, lower_limit
+from pgs_neo4j.engine import Request
 from pgs_neo4j.errors import UnknownRunError, UsageError
 from pgs_neo4j.events import OnEvent
 from pgs_neo4j.mcp_server.desk import Call, Desk
@@ -100,13 +101,14 @@ class AskingTools:
         visitor = self.desk.visitor(ctx)
         visitor.require("asker")
         limits = Limits(max_calls, max_tokens, max_sweep_partitions)
-        plan = await self.desk.pgs.plan(
+        request = Request(
             question,
             graph=stored.name,
-            session_id=visitor.stored_session(session),
             mode=mode,
-            **self._knobs(self._lower_cost(max_cost), limits, strict),
+            session=visitor.stored_session(session),
+            knobs=self._knobs(self._lower_cost(max_cost), limits, strict),
         )
+        plan = await self.desk.pgs.plan(request)
         return plan_reply(plan, session, self.desk.tokens(0.7))
 
     @tool_errors
@@ -230,16 +232,16 @@ class AskingTools:
         """Return the work of a new run."""
 
         async def execute(hear: OnEvent, max_cost: float | None) -> Answer:
-            return await self.desk.pgs.execute(
+            request = Request(
                 inquiry.question,
                 graph=inquiry.graph,
-                session_id=inquiry.session,
                 mode=mode,
+                session=inquiry.session,
                 full_sweep=full_sweep,
-                run=inquiry.run,
-                on_event=hear,
-                **self._knobs(max_cost, limits, strict),
+                knobs=self._knobs(max_cost, limits, strict),
+                run_id=inquiry.run,
             )
+            return await self.desk.pgs.execute(request, on_event=hear)
 
         return execute
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import get_args
+from typing import Any, cast, get_args
 
 from pgs_neo4j.config import Knobs
 from pgs_neo4j.errors import QuestionError, UsageError
@@ -45,6 +46,50 @@ class Request:
         if self.mode not in get_args(Mode):
             modes = ", ".join(get_args(Mode))
             raise UsageError(f"there is no mode {self.mode!r}; the modes are {modes}")
+
+
+class RequestOptions(Knobs, total=False):
+    """The options of a question that is passed as text: those of a ``Request``, and any knob.
+
+    ``session_id`` is the session of the request, and ``run`` its ``run_id``.
+    """
+
+    graph: str | None
+    mode: Mode
+    session_id: str
+    full_sweep: bool
+    structure_only: bool
+    run: str | None
+    idempotency_key: str | None
+
+
+FIELDS = {
+    "graph": "graph",
+    "mode": "mode",
+    "session_id": "session",
+    "full_sweep": "full_sweep",
+    "structure_only": "structure_only",
+    "run": "run_id",
+    "idempotency_key": "idempotency_key",
+}
+"""The field of a request, by the name of its option; every other option is a knob."""
+
+
+def as_request(question: str | Request, options: RequestOptions) -> Request:
+    """Return a question and its options as a request; a request stays as it is.
+
+    Raises UsageError for a request with options, and what ``Request`` raises.
+    """
+    given: Mapping[str, object] = options
+    if isinstance(question, Request):
+        if given:
+            raise UsageError(
+                f"a Request already holds its options; set {', '.join(given)} where it is made"
+            )
+        return question
+    fields = {FIELDS[name]: value for name, value in given.items() if name in FIELDS}
+    knobs = {name: value for name, value in given.items() if name not in FIELDS}
+    return Request(question, **cast("dict[str, Any]", fields), knobs=cast(Knobs, knobs))
 
 
 def check_question(question: str) -> None:

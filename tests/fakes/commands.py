@@ -13,8 +13,10 @@ from typer.testing import CliRunner, Result
 
 from pgs_neo4j.cli import connection
 from pgs_neo4j.cli.app import app
+from pgs_neo4j.engine import Request
 from pgs_neo4j.model import Generation
 from pgs_neo4j.model.ingest import DocumentOutcome, DocumentState, Ingested
+from tests.fakes.requests import options_of
 
 
 def pgs(*words: str, stdin: str = "") -> Result:
@@ -77,6 +79,9 @@ class Call:
     async def __call__(self, *given: Any, **options: Any) -> Any:
         if self.path == "runs.find":  # the ids of tests are whole, however short they are
             return given[0]
+        if given and isinstance(given[0], Request):
+            request, *others = given
+            given, options = (request.question, *others), options_of(request) | options
         wanted = set_options(options)
         self.engine.asked.append((self.path, *given, *([wanted] if wanted else [])))
         if self.engine.raising is not None:

@@ -11,7 +11,7 @@ from typing import Any, Literal
 from mcp.client import Client
 
 from pgs_neo4j.config import PGSConfig
-from pgs_neo4j.engine import StoredGraph, StoredRun
+from pgs_neo4j.engine import Request, StoredGraph, StoredRun
 from pgs_neo4j.errors import PGSError, UnknownRunError, UsageError
 from pgs_neo4j.events import RunStarted
 from pgs_neo4j.mcp_server.desk import Desk, McpBounds, Visitor
@@ -31,6 +31,7 @@ from pgs_neo4j.model import (
     Usage,
 )
 from tests.fakes.records import answered
+from tests.fakes.requests import options_of
 
 NODE = NodeDetails(
     element_id="4:a:1", key="k", title="Owls", labels=("Bird",), properties={"a": "x\u200by"},
@@ -141,7 +142,7 @@ class FakeEngine:
         return own[:limit]
 
     def new_id(self) -> str:
-        return "r1"
+        return "r000000000001"
 
     async def answer(self, run: str) -> Answer:
         return self.answers[run]
@@ -154,9 +155,9 @@ class FakeEngine:
     async def partitions(self, graph: str) -> tuple[Partition, ...]:
         return self.parts
 
-    async def execute(self, question: str, *, on_event: Any, **given: Any) -> Any:
-        self.asked.append((question, given))
-        on_event(RunStarted("r1", resumed=False))
+    async def execute(self, request: Request, *, on_event: Any) -> Any:
+        self.asked.append((request.question, options_of(request)))
+        on_event(RunStarted("r000000000001", resumed=False))
         if self.error is not None:
             raise self.error
         await asyncio.Event().wait()

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 from pgs_neo4j.config import PGSConfig, Settings
-from pgs_neo4j.engine import PGS
+from pgs_neo4j.engine import PGS, Request
 from pgs_neo4j.errors import DatabaseUnavailableError
 from pgs_neo4j.events import OnEvent
 from tests.fakes.tokens import unchanged
@@ -22,8 +22,8 @@ class WorkingEngine(SimpleNamespace):
     """Stands in for ``PGS``; ``stored`` is what it returns for a recorded run, if anything."""
 
     def __init__(self, work: Work, stored: Any = None) -> None:
-        async def execute(question: str, *, on_event: OnEvent, **_: object) -> None:
-            await work(question, on_event)
+        async def execute(request: Request, *, on_event: OnEvent) -> None:
+            await work(request.question, on_event)
 
         async def graph(name: str | None = None) -> SimpleNamespace:
             return SimpleNamespace(name="papers")

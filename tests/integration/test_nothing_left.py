@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pgs_neo4j.cli.commands.request import Request
+from pgs_neo4j.cli.commands.request import AskedQuestion
 from pgs_neo4j.cli.pages.answer_page import ALL_READ, advice
 from pgs_neo4j.cli.run import NOTHING_LEFT, code_of
 from pgs_neo4j.database.connection import Database
@@ -91,9 +91,9 @@ async def test_an_answer_from_a_search_changes_neither_the_question_nor_the_read
         assert (await pgs.runs.latest("papers")).question == "fact101?"
         assert (await pgs.runs.latest("papers", asked=True)).id == first.run
         assert [one.id for one in await pgs.runs("papers", asked=True)] == [first.run]
-        request = Request(None, "papers", None, None, again=True, quiet=True)
-        question, target = await request.settle(pgs)
-        assert (question, target["mode"]) == ("Why?", "continue")
+        asked = AskedQuestion(None, "papers", None, None, again=True, quiet=True)
+        request = await asked.request(pgs)
+        assert (request.question, request.mode) == ("Why?", "continue")
         rest = await pgs.execute("Why?", graph="papers", mode="continue")
         assert rest.coverage.exhausted
         # What the session read before was not read for this answer, and is not said to be.
@@ -110,7 +110,7 @@ async def test_a_session_with_nothing_but_a_search_is_continued_only_with_a_ques
     async with engine_on_papers(endpoint, db) as pgs:
         await pgs.search("fact101?", graph="papers", answer=True, session_id="looked")
         with pytest.raises(UnknownRunError, match="there is no question of graph papers yet"):
-            await Request(None, "papers", None, None, again=True, quiet=True).settle(pgs)
-        own = Request("Why?", "papers", None, None, again=True, quiet=True)
-        question, target = await own.settle(pgs)
-        assert (question, target["session_id"]) == ("Why?", "looked")
+            await AskedQuestion(None, "papers", None, None, again=True, quiet=True).request(pgs)
+        asked = AskedQuestion("Why?", "papers", None, None, again=True, quiet=True)
+        request = await asked.request(pgs)
+        assert (request.question, request.session) == ("Why?", "looked")

@@ -15,6 +15,7 @@ PUBLIC = {
     "PGSConfig",
     "PGSError",
     "Partition",
+    "Request",
     "Settings",
     "Sweep",
     "Synthesis",

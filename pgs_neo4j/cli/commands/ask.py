@@ -6,10 +6,11 @@ All three take their question from ``request`` and deliver the answer through ``
 from __future__ import annotations
 
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
 from pgs_neo4j.cli import output
-from pgs_neo4j.cli.commands.request import Request, request_of, run_id
+from pgs_neo4j.cli.commands.request import AskedQuestion, read_asked, run_id
 from pgs_neo4j.cli.knob_options import LIMITS, QUESTION, with_knobs
 from pgs_neo4j.cli.options import (
     ContinueOption,
@@ -33,12 +34,12 @@ from pgs_neo4j.cli.options import (
 from pgs_neo4j.cli.progress import Listener, progress, run_progress
 from pgs_neo4j.cli.run import run as run_command
 from pgs_neo4j.errors import QuestionError, UnmatchedQuestionError, UsageError
-from pgs_neo4j.text.json_data import Json
+from pgs_neo4j.model import SearchMode
 
 if TYPE_CHECKING:
     from pgs_neo4j.cli.commands.delivery import Ask, Asked
     from pgs_neo4j.config import Knobs
-    from pgs_neo4j.engine import PGS
+    from pgs_neo4j.engine import PGS, Request
     from pgs_neo4j.events import OnEvent
 
 
@@ -84,23 +85,26 @@ def ask(
       pgs ask -c "And what is missing?"
       pgs ask "Who supplies whom?" --json --quiet > answer.json
     """
-    request = request_of(question, graph, mode, session, again=continue_, quiet=quiet)
-    optional = {
-        "structure_only": structure_only or None,
-        "top_k": top_k,
-        "search_mode": search_mode,
-        "idempotency_key": idempotency_key,
-    }
-    asked: Json = {name: value for name, value in optional.items() if value is not None}
-    asked["full_sweep"] = full_sweep
+    asked = read_asked(
+        question,
+        graph,
+        mode,
+        session,
+        again=continue_,
+        quiet=quiet,
+        full_sweep=full_sweep,
+        structure_only=structure_only,
+        key=idempotency_key,
+    )
     knobs |= model_settings(model)
     listening = run_progress(quiet=quiet, verbose=verbose)
-    run_command(_ask(request, asked, knobs, listening, as_json=as_json))
+    run_command(_ask(asked, top_k, search_mode, knobs, listening, as_json=as_json))
 
 
 async def _ask(
-    request: Request,
-    asked: Json,
+    asked: AskedQuestion,
+    top_k: int | None,
+    search_mode: SearchMode | None,
     knobs: dict[str, object],
     listening: AbstractContextManager[Listener],
     *,
@@ -108,17 +112,18 @@ async def _ask(
 ) -> int:
     from pgs_neo4j.cli.commands.delivery import answered
     from pgs_neo4j.cli.connection import agrees, can_ask, engine
+    from pgs_neo4j.config import Knobs
 
-    if "top_k" in asked and "idempotency_key" in asked:
+    if top_k is not None and asked.key is not None:
         raise UsageError("--idempotency-key cannot be combined with --top-k; leave one of them out")
-    if "search_mode" in asked and "top_k" not in asked:
+    if search_mode is not None and top_k is None:
         raise UsageError("--search-mode says how --top-k finds nodes; add --top-k 20")
     with listening as listener:
         async with engine(listener, **knobs) as pgs:
-            question, target = await request.settle(pgs)
-            asked = {**target, **asked}
+            request = await asked.request(pgs)
             try:
-                return await answered(pgs, asking(pgs, question, asked), listener, as_json=as_json)
+                ask = asking(pgs, request, top_k, search_mode)
+                return await answered(pgs, ask, listener, as_json=as_json)
             except UnmatchedQuestionError as error:
                 if as_json or not can_ask():
                     raise
@@ -126,17 +131,25 @@ async def _ask(
                 if not agrees(str(error)):
                     raise QuestionError("nothing was read, because you did not agree") from None
             listener.start()
-            anyway: Json = {**asked, "max_unmatched_tokens": "none"}
-            return await answered(pgs, asking(pgs, question, anyway), listener, as_json=as_json)
+            anyway = replace(request, knobs=Knobs(max_unmatched_tokens="none"))
+            ask = asking(pgs, anyway, top_k, search_mode)
+            return await answered(pgs, ask, listener, as_json=as_json)
 
 
-def asking(pgs: PGS, question: str, asked: Json) -> Ask:
-    """Return a function that asks ``question``; with ``top_k``, it searches first."""
+def asking(
+    pgs: PGS,
+    request: Request,
+    top_k: int | None = None,
+    search_mode: SearchMode | None = None,
+) -> Ask:
+    """Return a function that sends a request; with ``top_k``, it searches first."""
 
     async def ask(on_event: OnEvent) -> Asked:
-        if "top_k" not in asked:
-            return await pgs.execute(question, **asked, on_event=on_event), None
-        layered = await pgs.layered_search(question, **asked, on_event=on_event)
+        if top_k is None:
+            return await pgs.execute(request, on_event=on_event), None
+        layered = await pgs.layered_search(
+            request, top_k=top_k, search_mode=search_mode, on_event=on_event
+        )
         return layered.answer, layered.search
 
     return ask
@@ -174,18 +187,23 @@ def plan(
     """
     # Accepted, so that the words of 'pgs ask' work here unchanged.
     del top_k, search_mode, idempotency_key
-    request = request_of(question, graph, mode, session, again=continue_, quiet=quiet)
+    asked = read_asked(
+        question,
+        graph,
+        mode,
+        session,
+        again=continue_,
+        quiet=quiet,
+        full_sweep=full_sweep,
+        structure_only=structure_only,
+    )
     knobs |= model_settings(model)
     listening = progress(quiet=quiet, verbose=verbose)
-    asked: Json = {"full_sweep": full_sweep}
-    if structure_only:
-        asked["structure_only"] = True
-    run_command(_plan(request, asked, knobs, listening, as_json=as_json))
+    run_command(_plan(asked, knobs, listening, as_json=as_json))
 
 
 async def _plan(
-    request: Request,
-    asked: Json,
+    asked: AskedQuestion,
     knobs: dict[str, object],
     listening: AbstractContextManager[Listener],
     *,
@@ -196,8 +214,7 @@ async def _plan(
 
     with listening as listener:
         async with engine(listener, **knobs) as pgs:
-            question, target = await request.settle(pgs)
-            forecast = await pgs.plan(question, **{**target, **asked})
+            forecast = await pgs.plan(await asked.request(pgs))
             missing = unpriced(pgs)
     if as_json:
         output.write_json(json_of.plan(forecast, missing))

@@ -75,11 +75,11 @@ async def _demo(
     from pgs_neo4j.cli.commands.delivery import answer_stream, as_text, code_of
     from pgs_neo4j.cli.connection import engine
     from pgs_neo4j.database import local
-    from pgs_neo4j.engine import DEMO_QUESTIONS, PACKAGE_QUESTIONS, check_question
+    from pgs_neo4j.engine import DEMO_QUESTIONS, PACKAGE_QUESTIONS, Request
 
     graph, prepared = (PACKAGES, PACKAGE_QUESTIONS) if documents else (GRAPH, DEMO_QUESTIONS)
     asked = prepared[0] if question is None else question
-    check_question(asked)
+    request = Request(asked, graph=graph, session=SESSION)
     loaded = config.load()
     if loaded.settings.neo4j_uri is not None:
         output.note("the demo uses the managed local server and ignores PGS_NEO4J_URI")
@@ -93,11 +93,10 @@ async def _demo(
                 await _provide(pgs, server.data_dir / MARKER, reload=reset)
             if reset:
                 await pgs.partition(graph, force=True)
-            request = {"graph": graph, "session_id": SESSION, "mode": "full"}
             listener.stop()
             output.write(f"Question: {asked}\n\n")
             listener.start()
-            answer = await as_text(asking(pgs, asked, request), answer_stream(listener))
+            answer = await as_text(asking(pgs, request), answer_stream(listener))
     output.write_lines(next_steps(loaded, graph))
     return code_of(answer)
 

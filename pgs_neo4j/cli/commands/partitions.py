@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pgs_neo4j.cli import output
-from pgs_neo4j.cli.commands.request import Request, request_of
+from pgs_neo4j.cli.commands.request import read_question
 from pgs_neo4j.cli.knob_options import ROUTING, with_knobs
 from pgs_neo4j.cli.options import (
     FullSweepOption,
@@ -197,18 +197,18 @@ def route(
     \b
       pgs route "Who supplies whom?"
     """
-    request = request_of(question, graph, None, None, again=False, quiet=as_json)
-    run(_route(request, full_sweep, knobs, as_json=as_json))
+    asked = read_question(question, quiet=as_json)
+    run(_route(asked, graph, full_sweep, knobs, as_json=as_json))
 
 
 async def _route(
-    request: Request, full_sweep: bool, knobs: dict[str, object], *, as_json: bool
+    question: str, graph: str | None, full_sweep: bool, knobs: dict[str, object], *, as_json: bool
 ) -> None:
     from pgs_neo4j.cli.connection import database
 
     async with database(ignore, **knobs) as pgs:
-        stored = await pgs.graph(request.graph)
-        routing = await pgs.route(request.question or "", graph=stored.name, full_sweep=full_sweep)
+        stored = await pgs.graph(graph)
+        routing = await pgs.route(question, graph=stored.name, full_sweep=full_sweep)
         by_id = {part.id: part for part in await pgs.partitions(stored.name)}
     if as_json:
         output.write_json({"graph": stored.name, **plain_data(routing)})

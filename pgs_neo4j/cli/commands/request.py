@@ -15,11 +15,10 @@ from pgs_neo4j.cli import output
 from pgs_neo4j.cli.run import fail
 from pgs_neo4j.errors import PGSError, QuestionError, UnknownRunError, UsageError
 from pgs_neo4j.model import Mode
-from pgs_neo4j.text.json_data import Json
 from pgs_neo4j.text.shown import one_line
 
 if TYPE_CHECKING:
-    from pgs_neo4j.engine import PGS, RunInfo
+    from pgs_neo4j.engine import PGS, Request, RunInfo
 
 
 DEFAULT_SESSION = "default"
@@ -30,7 +29,7 @@ WAIT_S = 2.0  # before saying that stdin is awaited
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class AskedQuestion:
     """A question and its target; the latest run or a default fills in what is None."""
 
     question: str | None
@@ -39,23 +38,39 @@ class Request:
     session: str | None
     again: bool
     quiet: bool
+    full_sweep: bool = False
+    structure_only: bool = False
+    key: str | None = None
 
-    async def settle(self, pgs: PGS) -> tuple[str, Json]:
-        """Return the question, and its target: graph, mode, and session.
+    async def request(self, pgs: PGS) -> Request:
+        """Return the request to the engine.
 
         Raises UnknownRunError when there is no run to continue after.
         """
+        from pgs_neo4j.engine import Request
+
         if not self.again:
-            session = self.session or DEFAULT_SESSION
-            target: Json = {"graph": self.graph, "mode": self.mode or "full", "session_id": session}
-            return self.question or "", target
+            return Request(
+                self.question or "",
+                graph=self.graph,
+                mode=self.mode or "full",
+                session=self.session or DEFAULT_SESSION,
+                full_sweep=self.full_sweep,
+                structure_only=self.structure_only,
+                idempotency_key=self.key,
+            )
         latest = await self._find_latest(pgs)
         if not self.quiet:
             output.note(f"continuing after run {in_words(latest)}")
-        target = {"graph": latest.graph, "mode": self.mode or "continue"}
-        if latest.structure_only:
-            target["structure_only"] = True
-        return self.question or latest.question, {**target, "session_id": latest.session}
+        return Request(
+            self.question or latest.question,
+            graph=latest.graph,
+            mode=self.mode or "continue",
+            session=latest.session,
+            full_sweep=self.full_sweep,
+            structure_only=self.structure_only or latest.structure_only,
+            idempotency_key=self.key,
+        )
 
     async def _find_latest(self, pgs: PGS) -> RunInfo:
         """Return the latest run that read, or, for another question, the latest search.
@@ -70,7 +85,7 @@ class Request:
             return await pgs.runs.latest(self.graph, self.session)
 
 
-def request_of(
+def read_asked(
     words: Sequence[str] | None,
     graph: str | None,
     mode: Mode | None,
@@ -78,22 +93,35 @@ def request_of(
     *,
     again: bool,
     quiet: bool,
-) -> Request:
-    """Return the request of a command; ``again`` continues after the latest run.
+    full_sweep: bool,
+    structure_only: bool,
+    key: str | None = None,
+) -> AskedQuestion:
+    """Return what a command asks; ``again`` continues after the latest run.
 
-    Exits with an error if there is no question. This runs before the event loop does, so that
-    Ctrl-C ends the wait for stdin.
+    ``key`` is an idempotency key.
+
+    Exits with an error if there is no question, as ``read_question`` does.
+    """
+    question = read_question(words, quiet=quiet) if words or not again else None
+    return AskedQuestion(
+        question, graph, mode, session, again, quiet, full_sweep, structure_only, key
+    )
+
+
+def read_question(words: Sequence[str] | None, *, quiet: bool) -> str:
+    """Return the question of a command, or exit with an error if it cannot be asked.
+
+    This runs before the event loop does, so that Ctrl-C ends the wait for stdin.
     """
     from pgs_neo4j.engine import check_question
 
-    question = None
     try:
-        if words or not again:
-            question = question_of(words or (), quiet=quiet)
-            check_question(question)
+        question = question_of(words or (), quiet=quiet)
+        check_question(question)
     except PGSError as error:
         fail(error)
-    return Request(question, graph, mode, session, again, quiet)
+    return question
 
 
 def question_of(words: Sequence[str], *, quiet: bool = False) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, get_args
 import typer
 
 from pgs_neo4j.cli import output
-from pgs_neo4j.cli.commands.request import DEFAULT_SESSION, request_of
+from pgs_neo4j.cli.commands.request import DEFAULT_SESSION, read_question
 from pgs_neo4j.cli.knob_options import with_knobs
 from pgs_neo4j.cli.options import (
     GraphOption,
@@ -146,7 +146,7 @@ def search(
     """
     wanted: Json = {"graph": graph, "mode": mode, "top_k": top_k, "weights": weights}
     wanted |= {"rerank": rerank, "max_context_tokens": max_context_tokens}
-    asked = request_of(question, graph, None, None, again=False, quiet=as_json).question or ""
+    asked = read_question(question, quiet=as_json)
     listen = run_progress if answer and not plan else progress
     knobs |= model_settings(model)
     listening = listen(quiet=quiet, verbose=verbose)

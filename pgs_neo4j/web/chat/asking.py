@@ -12,7 +12,7 @@ from typing import get_args
 from weakref import WeakValueDictionary
 
 from pgs_neo4j.config import Knobs
-from pgs_neo4j.engine import check_question
+from pgs_neo4j.engine import Request, check_question
 from pgs_neo4j.errors import UnknownGraphError
 from pgs_neo4j.events import OnEvent
 from pgs_neo4j.export import Document
@@ -147,16 +147,16 @@ class Chats:
         knobs = Knobs() if limit is None else Knobs(max_cost=limit)
         pgs = self.serving.pgs
         if model.search is None:
-            return await pgs.execute(
+            request = Request(
                 run.question,
                 graph=model.graph,
                 mode=model.mode,
+                session=run.session,
                 full_sweep=full_sweep,
-                session_id=run.session,
-                run=run.id,
-                on_event=hear,
-                **knobs,
+                knobs=knobs,
+                run_id=run.id,
             )
+            return await pgs.execute(request, on_event=hear)
         return await answer_from_search(pgs, run, model.search, None, hear, **knobs)
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, TypedDict, Unpack, cast
+from dataclasses import replace
+from typing import Annotated, Literal, Unpack, cast
 
 from pydantic import BaseModel, Field
 
 from pgs_neo4j.config import SHAPING, Knobs, PGSConfig
-from pgs_neo4j.engine import PGS, check_question
+from pgs_neo4j.engine import PGS, Request, check_question
 from pgs_neo4j.errors import BudgetError, ModelError, UsageError
 from pgs_neo4j.events import OnEvent
 from pgs_neo4j.model import Answer, Mode, PlannedCalls, PlannedSweep, PlannedTotal, SearchMode
@@ -82,6 +83,18 @@ class Question(BaseModel):
         values = {name: getattr(self, name) for name in names}
         return cast(Knobs, {name: value for name, value in values.items() if value is not None})
 
+    def request(self, graph: str, session: str) -> Request:
+        """Return the request to the engine, with the caller's graph and stored session."""
+        return Request(
+            self.question,
+            graph=graph,
+            mode=self.mode,
+            session=session,
+            full_sweep=self.full_sweep,
+            structure_only=self.structure_only,
+            knobs=self.knobs(),
+        )
+
 
 class PlannedCost(BaseModel):
     """The likely range of what a run costs without flags; null without prices."""
@@ -136,15 +149,7 @@ async def plan(body: Question, serving: ServingNow, caller: AskerNow) -> Planned
     serving.require_writing()
     check_question(body.question)
     graph = await visible_graph(serving, caller, body.graph)
-    planned = await serving.pgs.plan(
-        body.question,
-        graph=graph,
-        mode=body.mode,
-        session_id=caller.stored_session(body.session),
-        full_sweep=body.full_sweep,
-        structure_only=body.structure_only,
-        **body.knobs(),
-    )
+    planned = await serving.pgs.plan(body.request(graph, caller.stored_session(body.session)))
     names = (
         *("graph", "mode", "generation", "sweep_model", "synthesis_model", "synthesis"),
         *("flagged", "calls", "cached", "input_tokens", "output_tokens", "budget", "advice"),
@@ -169,39 +174,31 @@ async def answered_before(pgs: PGS, asked: Question, run: LiveRun) -> str | None
     """
     if run.key is None or asked.answer_from == "search":
         return None
-    stored = await pgs.runs.repeated(
-        asked.question,
-        run.key,
-        **_reading(asked, run),
-        **asked.knobs(),
-    )
+    stored = await pgs.runs.repeated(_request(asked, run))
     return stored.id if stored is not None and stored.properties.get("details") else None
 
 
 async def carry_out(pgs: PGS, asked: Question, run: LiveRun, hear: OnEvent) -> Answer:
     """Ask the question of a run."""
-    knobs = asked.knobs()
     if asked.answer_from == "search":
-        return await answer_from_search(pgs, run, asked.search_mode, asked.top_k, hear, **knobs)
+        return await answer_from_search(
+            pgs, run, asked.search_mode, asked.top_k, hear, **asked.knobs()
+        )
     if asked.top_k is not None or asked.search_mode is not None:
         layered = await pgs.layered_search(
-            asked.question,
+            _request(asked, run),
             top_k=asked.top_k or 20,
             search_mode=asked.search_mode,
-            **_reading(asked, run),
-            run=run.id,
             on_event=hear,
-            **knobs,
         )
         return layered.answer
-    return await pgs.execute(
-        asked.question,
-        **_reading(asked, run),
-        idempotency_key=run.key,
-        run=run.id,
-        on_event=hear,
-        **knobs,
-    )
+    return await pgs.execute(_request(asked, run), on_event=hear)
+
+
+def _request(asked: Question, run: LiveRun) -> Request:
+    """Return the request of a run, the same to send it and to find that it was sent before."""
+    request = asked.request(run.graph, run.session)
+    return replace(request, run_id=run.id, idempotency_key=run.key)
 
 
 async def answer_from_search(
@@ -229,22 +226,3 @@ async def answer_from_search(
     if found.answer is None:
         raise ModelError("the search gave no answer; ask again")
     return found.answer
-
-
-class _Reading(TypedDict):
-    graph: str
-    mode: Mode
-    session_id: str
-    full_sweep: bool
-    structure_only: bool
-
-
-def _reading(asked: Question, run: LiveRun) -> _Reading:
-    """Return what a question reads, alike for asking it and for finding that it was asked."""
-    return _Reading(
-        graph=run.graph,
-        mode=asked.mode,
-        session_id=run.session,
-        full_sweep=asked.full_sweep,
-        structure_only=asked.structure_only,
-    )

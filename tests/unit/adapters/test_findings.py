@@ -12,10 +12,11 @@ import pytest
 
 from pgs_neo4j import adapters
 from pgs_neo4j.adapters.findings import FindingQuery, find_findings
-from pgs_neo4j.engine import PGS
+from pgs_neo4j.engine import PGS, Request
 from pgs_neo4j.errors import UsageError
 from pgs_neo4j.model import Answer, Citation, Coverage, Finding, Quote
 from tests.fakes.frameworks import GRAPHRAG, LANGCHAIN, stand_in
+from tests.fakes.requests import options_of
 
 GOOD = Citation(alias="n1", partition=1, node="doi/1", title="Ice", element_id="4:x:1")
 BAD = Citation(alias="n9", partition=1, valid=False)
@@ -42,9 +43,9 @@ class Engine:
         self.asked: list[Any] = []
         self.open = True
 
-    async def execute(self, question: str, **given: Any) -> Answer:
+    async def execute(self, request: Request) -> Answer:
         await asyncio.sleep(0)
-        self.asked.append((question, given))
+        self.asked.append((request.question, options_of(request)))
         return an_answer()
 
     async def answer(self, run: str) -> Answer:
@@ -89,8 +90,7 @@ async def test_findings_with_valid_citations_come_first_with_all_they_rest_on() 
     assert found.metadata["answer"] == "It melts."
     assert (found.metadata["nodes_read"], found.metadata["cost"]) == (3, 0.5)
     assert engine.asked == [
-        ("Why?", {"graph": "papers", "mode": "full", "session_id": "default",
-                  "full_sweep": False, "max_calls": 3})
+        ("Why?", {"graph": "papers", "mode": "full", "session_id": "default", "max_calls": 3})
     ]  # fmt: skip
 
 

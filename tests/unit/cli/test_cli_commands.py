@@ -161,7 +161,7 @@ def test_wrong_usage_is_2(wrong: tuple[str, ...]) -> None:
     assert done.stdout == ""
 
 
-DEFAULTS = {"mode": "full", "session_id": "default", "full_sweep": False}
+DEFAULTS = {"mode": "full", "session_id": "default"}
 
 
 def test_ask_passes_everything_on(engine: StandIn, answer_of: Callable[..., Answer]) -> None:

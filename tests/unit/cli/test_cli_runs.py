@@ -308,8 +308,8 @@ def unmatched(engine: StandIn) -> StandIn:
     """Nothing in the graph speaks to the question; it is answered only without a limit."""
     answer = engine.replies["execute"]
 
-    def execute(question: str, *, max_unmatched_tokens: str | None = None, **asked: Any) -> Answer:
-        if max_unmatched_tokens is None:
+    def execute(question: str, **asked: Any) -> Answer:
+        if "max_unmatched_tokens" not in asked:
             raise UnmatchedQuestionError(ANYWAY)
         return cast(Answer, answer)
 

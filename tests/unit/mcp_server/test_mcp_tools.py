@@ -87,20 +87,20 @@ async def test_an_error_is_one_sentence_and_a_fault_says_nothing(
 async def test_a_question_that_fails_says_why_and_how_to_resume_it() -> None:
     engine = FakeEngine(error=ModelAuthError("the key was refused"))
     refused = await refusal(engine, "ask", question="Why?")
-    assert "the key was refused; continue_reading with run r1 resumes it" in refused
+    assert "the key was refused; continue_reading with run r000000000001 resumes it" in refused
 
 
 async def test_a_wait_and_a_budget_can_only_be_lowered() -> None:
     opened = desk(FakeEngine(), Tenant(), most_wait_s=0.05)
     given = {"question": "Why?", "wait_s": 3000, "max_cost": 5.0, "max_sweep_partitions": 3}
     reply = (await call(opened, "ask", **given)).structured_content
-    assert (reply["state"], reply["run"], reply["session"]) == ("running", "r1", "mcp")
+    assert (reply["state"], reply["run"], reply["session"]) == ("running", "r000000000001", "mcp")
     ((_, asked),) = opened.pgs.asked  # type: ignore[attr-defined]
     assert (asked["session_id"], asked["max_sweep_partitions"]) == ("ann / mcp", 3)
     assert "max_cost" not in asked
     assert "1 question is in progress" in said(await call(opened, "ask", question="And?"))
-    reply = (await call(opened, "result", run="r1")).structured_content
-    assert reply["progress"] == "run r1 began"
+    reply = (await call(opened, "result", run="r000000000001")).structured_content
+    assert reply["progress"] == "run r000000000001 began"
     await opened.inquiries.close()
     assert not any(one.active for one in opened.inquiries._held.values())
 

@@ -140,9 +140,9 @@ async def test_further_reading_takes_the_last_question_of_the_session() -> None:
     await asyncio.sleep(0)
     ((question, given),) = engine.asked
     assert (question, given["mode"], given["session_id"]) == ("Of Ann?", "continue", "ann / one")
-    assert given["full_sweep"] is False
+    assert "full_sweep" not in given
     stopped = (await call(opened, "cancel", run=told["run"])).structured_content
-    assert (stopped["state"], stopped["run"]) == ("interrupted", "r1")
+    assert (stopped["state"], stopped["run"]) == ("interrupted", "r000000000001")
 
 
 async def test_further_reading_reads_everything_again_on_request() -> None:

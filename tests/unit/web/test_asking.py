@@ -9,7 +9,7 @@ import pytest
 from pydantic import ValidationError
 
 from pgs_neo4j.config import PGSConfig
-from pgs_neo4j.engine import PGS
+from pgs_neo4j.engine import PGS, Request
 from pgs_neo4j.errors import UsageError
 from pgs_neo4j.events import ignore
 from pgs_neo4j.web.access.callers import Caller
@@ -17,10 +17,11 @@ from pgs_neo4j.web.routes.asking import Question, carry_out
 from pgs_neo4j.web.routes.runs import within_budget
 from pgs_neo4j.web.runs.board import LiveRun
 from tests.fakes.records import giving
+from tests.fakes.requests import options_of
 from tests.in_process import serving_of
 
 ANN = Caller("ann", tenant=True)
-SWEPT = {"mode": "full", "full_sweep": False, "structure_only": False}
+SWEPT = {"mode": "full"}
 FIRST = SWEPT | {"top_k": 20, "search_mode": None}
 
 
@@ -30,12 +31,12 @@ class Recorder:
     def __init__(self) -> None:
         self.asked: list[tuple[str, dict[str, Any]]] = []
 
-    async def execute(self, question: str, **options: Any) -> str:
-        self.asked.append((f"execute {question}", options))
+    async def execute(self, request: Request, **options: Any) -> str:
+        self.asked.append((f"execute {request.question}", options_of(request) | options))
         return "executed"
 
-    async def layered_search(self, question: str, **options: Any) -> SimpleNamespace:
-        self.asked.append((f"layered {question}", options))
+    async def layered_search(self, request: Request, **options: Any) -> SimpleNamespace:
+        self.asked.append((f"layered {request.question}", options_of(request) | options))
         return SimpleNamespace(answer="layered")
 
     async def search(self, question: str, **options: Any) -> SimpleNamespace:
@@ -51,7 +52,7 @@ class Recorder:
          {**SWEPT, "idempotency_key": "k1", "max_calls": 3, "max_cost": 0.5, "strict": True,
           "max_sweep_partitions": 2}),
         (None, {"mode": "continue", "full_sweep": True, "structure_only": True}, "execute",
-         {"idempotency_key": None, "mode": "continue", "full_sweep": True, "structure_only": True}),
+         {"mode": "continue", "full_sweep": True, "structure_only": True}),
         (None, {"top_k": 5}, "layered", {**FIRST, "top_k": 5}),
         (None, {"search_mode": "local"}, "layered", {**FIRST, "search_mode": "local"}),
         ("k1", {"answer_from": "search", "search_mode": "mix", "top_k": 3, "max_calls": 1},
@@ -63,10 +64,10 @@ async def test_options_arrive_and_a_search_comes_first_or_alone_if_it_is_asked_f
     key: str | None, body: dict[str, Any], name: str, given: dict[str, Any]
 ) -> None:
     engine = Recorder()
-    run = LiveRun("r1", ANN, "papers", "s", "Why?", key)
+    run = LiveRun("r000000000001", ANN, "papers", "s", "Why?", key)
     asked = Question(question="Why?", **body)
     answer = await carry_out(cast(PGS, engine), asked, run, ignore)
-    always = {"graph": "papers", "session_id": "s", "run": "r1", "on_event": ignore}
+    always = {"graph": "papers", "session_id": "s", "run": "r000000000001", "on_event": ignore}
     assert engine.asked == [(f"{name} Why?", always | given)]
     assert cast(str, answer).startswith(name)
 

@@ -11,6 +11,7 @@ from typing import Any, cast
 import pytest
 from pydantic import ValidationError
 
+from pgs_neo4j.engine import Request
 from pgs_neo4j.errors import (
     BudgetError,
     BusyError,
@@ -32,6 +33,7 @@ from pgs_neo4j.web.runs.awaited import start_awaited
 from pgs_neo4j.web.runs.board import LiveRun
 from pgs_neo4j.web.runs.events import LoggedEvent
 from tests.fakes.records import StoredGraphs, answered, giving
+from tests.fakes.requests import options_of
 from tests.in_process import serving_of
 
 ANN = Caller("ann", "asker", True, frozenset({"papers"}))
@@ -50,10 +52,10 @@ class Engine:
 
     def new_id(self) -> str:
         self.ids += 1
-        return f"r{self.ids}"
+        return f"r{self.ids:012}"
 
-    async def execute(self, question: str, *, on_event: Any, **given: Any) -> Answer:
-        self.asked.append(("execute", given))
+    async def execute(self, request: Request, *, on_event: Any) -> Answer:
+        self.asked.append(("execute", options_of(request)))
         on_event(PhaseStarted("route"))
         on_event(TextStreamed("It is "))
         await self.go.wait()
@@ -150,7 +152,7 @@ async def test_a_repeated_request_joins_the_run_in_progress() -> None:
     poor = Caller("ann", "asker", True, frozenset({"papers"}), None, 0.5)
     first = await chats.begin(poor, request())
     again = await chats.begin(poor, request())
-    assert again.id == first.id == "r1"
+    assert again.id == first.id == "r000000000001"
     leaving = ChatReplies(first, "papers").stream()
     await anext(leaving)
     await cast(AsyncGenerator[str], leaving).aclose()
@@ -211,7 +213,7 @@ async def test_a_stream_keeps_the_connection_and_ends_as_clients_expect() -> Non
     }  # fmt: skip
     assert (told[4]["pgs"]["run"], told[4]["pgs"]["cost"]) == ("r1", 0.5)
     assert told[5] == "[DONE]"
-    assert {one["id"] for one in told[:5]} == {"chatcmpl-r1"}
+    assert {one["id"] for one in told[:5]} == {"chatcmpl-r000000000001"}
 
 
 async def test_an_error_within_a_stream_is_its_last_event() -> None:
@@ -262,7 +264,7 @@ async def test_an_answer_that_a_limit_cut_says_so() -> None:
     engine.answer = answered(stopped="max_cost was reached")
 
     here = serving_of(engine)
-    run = LiveRun(id="r1", caller=OWNER, graph="papers", session="s", question="Why?")
+    run = LiveRun(id="r000000000001", caller=OWNER, graph="papers", session="s", question="Why?")
     whole = await ChatReplies(ChatRun(here, start_awaited(here.board, run, cut)), "papers").whole()
     assert whole["choices"][0]["finish_reason"] == "length"
     assert whole["pgs"]["stopped"] == "max_cost was reached"
@@ -319,7 +321,11 @@ async def test_a_conversation_that_has_read_everything_can_read_it_again() -> No
         run = await chats.begin(ANN, request(model="papers:continue", **given))
         await run.document()
         name, asked = engine.asked[-1]
-        assert (name, asked["mode"], asked["full_sweep"]) == ("execute", "continue", wanted)
+        assert (name, asked["mode"], asked.get("full_sweep", False)) == (
+            "execute",
+            "continue",
+            wanted,
+        )
     with pytest.raises(UsageError, match="answers from a search, which reads no partition"):
         await chats.begin(ANN, request(model="papers:auto", full_sweep=True))
     for wrong in ("true", 1):

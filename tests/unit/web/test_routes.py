@@ -13,7 +13,7 @@ import httpx2
 import pytest
 
 from pgs_neo4j.config import PGSConfig
-from pgs_neo4j.engine import RunInfo, SessionInfo, StoredRun
+from pgs_neo4j.engine import Request, RunInfo, SessionInfo, StoredRun
 from pgs_neo4j.errors import IdempotencyError, UsageError, unknown_run
 from pgs_neo4j.events import OnEvent
 from pgs_neo4j.llm.calls.spending import current_payer
@@ -43,7 +43,7 @@ class Runs:
     """A run of ann's, whose key is of the request ASKED, and what was spent."""
 
     def __init__(self) -> None:
-        self.looked: list[tuple[str, str, dict[str, Any]]] = []
+        self.looked = list[Request]()
         self.details: str | None = "{}"
         self.costs = giving([SPENT])
 
@@ -59,11 +59,11 @@ class Runs:
     def new_id(self) -> str:
         return f"r{token_hex(6)}"
 
-    async def repeated(self, question: str, key: str, **asked: Any) -> StoredRun | None:
-        self.looked.append((question, key, asked))
-        if key != "k1":
+    async def repeated(self, request: Request) -> StoredRun | None:
+        self.looked.append(request)
+        if request.idempotency_key != "k1":
             return None
-        if question != ASKED["question"]:
+        if request.question != ASKED["question"]:
             raise IdempotencyError("the key is of another request; choose another key")
         return stored_run("ann / default", details=self.details)
 
@@ -185,7 +185,7 @@ async def test_a_hidden_graph_and_none_at_all_look_the_same(web: httpx2.AsyncCli
 async def test_a_retry_is_recognized_before_the_money_and_another_question_is_not(
     web: httpx2.AsyncClient, engine: SimpleNamespace, serving: Serving
 ) -> None:
-    async def execute(question: str, **options: Any) -> None:
+    async def execute(request: Request, **options: Any) -> None:
         await asyncio.sleep(100)
 
     engine.execute = execute
@@ -279,9 +279,12 @@ async def test_a_late_retry_finds_its_answer_though_nothing_is_left(
     assert (again.status_code, again.json()["run"]) == (202, RUN)
     assert again.json()["state"] == "answered"
     assert again.json()["answer"] == f"/api/runs/{RUN}/answer.html"
-    ((question, key, asked),) = engine.runs.looked
-    assert (question, key, asked["session_id"]) == ("Why?", "k1", "ann / default")
-    assert asked["max_sweep_partitions"] == 7, "compared as it was asked: within the settings"
+    (request,) = engine.runs.looked
+    sent_as = (request.question, request.idempotency_key, request.session)
+    assert sent_as == ("Why?", "k1", "ann / default")
+    assert request.knobs["max_sweep_partitions"] == 7, (
+        "compared as it was asked: within the settings"
+    )
 
 
 @pytest.mark.parametrize(
