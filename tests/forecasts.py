@@ -37,7 +37,7 @@ from pgs_neo4j.model import (
 )
 from pgs_neo4j.pgs.bounds import Bounds, Reading, largest
 from pgs_neo4j.pgs.plan import UsualReplies, likely_total, plan_synthesis
-from pgs_neo4j.pgs.sweeping.material import PackedPartition, find_paid, fit_frame, pack_partition
+from pgs_neo4j.pgs.sweeping.material import PackedPartition, find_paid, most_tokens, pack_partition
 from pgs_neo4j.pgs.sweeping.order import SweepOrder, SweepTools, new_gate, record_nothing
 from pgs_neo4j.pgs.sweeping.pack import Pass
 from pgs_neo4j.pgs.sweeping.passes import PassReader, order_passes
@@ -205,7 +205,7 @@ def settings(chance: random.Random) -> tuple[PGSConfig, int | None]:
     return config, chance.choice((None, None, 6_000, 16_000))
 
 
-def partitions(chance: random.Random) -> list[PackedPartition]:
+def partitions(chance: random.Random) -> list[_Material]:
     """Return the nodes and relationships of random partitions."""
     found = []
     for _ in range(chance.randint(1, 8)):
@@ -224,7 +224,7 @@ def partitions(chance: random.Random) -> list[PackedPartition]:
             Relationship(chance.randrange(size), chance.randrange(size), "CITES")
             for _ in range(chance.randint(0, 3 * size))
         )
-        found.append(PackedPartition(nodes, links, ()))
+        found.append(_Material(nodes, links))
     return found
 
 
@@ -330,6 +330,12 @@ async def try_graph(seed: int, mode: str, *, bounded: bool = False) -> Outcome |
 
 
 @dataclass(frozen=True, slots=True)
+class _Material:
+    nodes: tuple[Node, ...]
+    relationships: tuple[Relationship, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class _Planned:
     order: SweepOrder
     packed: PackedPartition
@@ -338,10 +344,11 @@ class _Planned:
 
 
 async def _plan(
-    order: SweepOrder, material: PackedPartition, tools: SweepTools, bounds: Bounds
+    order: SweepOrder, material: _Material, tools: SweepTools, bounds: Bounds
 ) -> _Planned:
-    order = fit_frame(order, tools)
-    packed = await pack_partition(order, tools, material.nodes, material.relationships)
+    most = most_tokens(order, tools)
+    packed = await pack_partition(order, tools, material.nodes, material.relationships, most)
+    order = packed.order
     word = _word(order, packed)
     readings = (bounds.of_pass(item, packed.relationships, word) for item in packed.passes)
     prompts = [word(item) for item in packed.passes]

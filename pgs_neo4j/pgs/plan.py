@@ -35,7 +35,7 @@ from pgs_neo4j.pgs.record import prepare_plan, shares_replies
 from pgs_neo4j.pgs.route import Selection, route_question, select_partitions
 from pgs_neo4j.pgs.runs.sweeps import Recovered, read_unsynthesized
 from pgs_neo4j.pgs.sweeping.fit import fitting_limit, is_narrower, pass_size, repartition_command
-from pgs_neo4j.pgs.sweeping.material import PaidPasses, find_paid, fit_frame, read_packed
+from pgs_neo4j.pgs.sweeping.material import PaidPasses, find_paid, read_packed
 from pgs_neo4j.pgs.sweeping.order import SweepOrder, SweepTools, new_gate, record_nothing
 from pgs_neo4j.pgs.sweeping.pack import Pass
 from pgs_neo4j.pgs.sweeping.report import render_report, sweep_prompt
@@ -266,10 +266,9 @@ def _sweep_tools(order: RunOrder, tools: RunTools) -> SweepTools:
 async def _plan_sweep(
     order: SweepOrder, tools: SweepTools, route: Route, usual: UsualReplies, bounds: Bounds
 ) -> _Planned:
-    order = fit_frame(order, tools)
     async with tools.gate:
         paid = await find_paid(order, tools, await read_packed(order, tools))
-    passes = paid.packed.passes
+    order, passes = paid.packed.order, paid.packed.passes
     unpaid = [item for item in passes if paid.keys.get(item.number) not in paid.replies]
     tokens = [estimated_tokens(paid.prompts[item.label]) for item in unpaid]
     # A pass and its halves are put into words, which takes a while for long texts.

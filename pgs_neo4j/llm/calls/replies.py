@@ -36,6 +36,7 @@ MOST_REJECTED = 100  # stored replies of one run; of any more, only the reasons 
 LONGEST_REJECTED = 50_000  # characters; the beginning of a rejected reply shows what is wrong
 LARGEST_INTEGER = 2**63 - 1  # in Neo4j; an endpoint may report more tokens
 FIRST_POLL_S = 0.1
+MOST_LIMITS = 8  # contexts of servers that passes were packed for; there are rarely two
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +60,7 @@ class Replies:
     shared: bool = True
     used: set[str] = field(default_factory=set)
     _waited: set[str] = field(default_factory=set)
+    _pass_limits: tuple[int, ...] | None = None
     _rejected: int = 0
 
     def note_wait(self, buyer: str, on_event: OnEvent) -> None:
@@ -94,6 +96,16 @@ class Replies:
         """
         return await self._read(queries.get("llm/calls/read_divided_replies"), list(keys))
 
+    async def pass_limits(self) -> tuple[int, ...]:
+        """Return the limits, in tokens, for which a server's context made passes smaller.
+
+        Only passes with a cached reply count. They are read once.
+        """
+        if self._pass_limits is None:
+            rows = await self.db.read(queries.get("llm/calls/read_pass_limits"), most=MOST_LIMITS)
+            self._pass_limits = tuple(row["tokens"] for row in rows)
+        return self._pass_limits
+
     async def _read(self, query: Query, keys: list[str]) -> dict[str, Completion]:
         if not keys:
             return {}
@@ -126,16 +138,23 @@ class Replies:
             await self.keep([row])
 
     def row(
-        self, key: str, reply: Completion, partition: int | None = None, number: int | None = None
+        self,
+        key: str,
+        reply: Completion,
+        partition: int | None = None,
+        number: int | None = None,
+        pass_tokens: int | None = None,
     ) -> Row:
         """Return a reply as a row to store.
 
-        ``partition`` and ``number`` name the pass, if the reply answers one.
+        ``partition`` and ``number`` name the pass, if the reply answers one, and ``pass_tokens`` is
+        the limit that it was packed for, if the context of the model was that limit.
         """
         self.used.add(key)
         return {
             "partition": partition,
             "place": number,
+            "pass_tokens": pass_tokens,
             "key": key,
             "run": self.run,
             "private": key.startswith(self._own),

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 
@@ -38,19 +39,30 @@ REASKS = 3  # of one pass whose reply is cut off
 
 @dataclass(frozen=True, slots=True)
 class PackedPartition:
-    """A partition's nodes, the relationships among them, and its passes."""
+    """A partition's nodes, the relationships among them, and its passes.
 
+    Each prompt was given at most ``most_tokens``, and ``order`` has the neighbors that fit in it.
+    """
+
+    order: SweepOrder
     nodes: tuple[Node, ...]
     relationships: tuple[Relationship, ...]
     passes: tuple[Pass, ...]
+    most_tokens: int | None
+
+    @property
+    def context_limit(self) -> int | None:
+        """The limit of its passes, if it is below the configured one; None otherwise."""
+        configured = self.order.config.max_pass_tokens
+        return self.most_tokens if self.most_tokens != configured else None
 
 
-def fit_frame(order: SweepOrder, tools: SweepTools) -> SweepOrder:
+def fit_frame(order: SweepOrder, most: int | None) -> SweepOrder:
     """Return an order whose prompts leave most of a small context to the nodes.
 
-    Digests of neighbors lose their texts first, and then the farthest neighbors go.
+    ``most`` is the limit of a prompt in tokens. Digests of neighbors lose their texts first, and
+    then the farthest neighbors go.
     """
-    most = _most_tokens(order, tools)
     if most is None:
         return order
     brief = tuple(
@@ -76,7 +88,8 @@ async def read_packed(order: SweepOrder, tools: SweepTools) -> PackedPartition:
     finally:
         reading.cancel()
         await asyncio.gather(reading, return_exceptions=True)
-    return await pack_partition(order, tools, tuple(nodes), tuple(links))
+    most = most_tokens(order, tools)
+    return await pack_partition(order, tools, tuple(nodes), tuple(links), most)
 
 
 async def pack_partition(
@@ -84,15 +97,21 @@ async def pack_partition(
     tools: SweepTools,
     nodes: tuple[Node, ...],
     relationships: tuple[Relationship, ...],
+    most: int | None,
 ) -> PackedPartition:
-    """Pack what was read of a partition into passes, with room for the rest of each prompt."""
+    """Pack what was read of a partition into passes, with room for the rest of each prompt.
+
+    ``most`` is the limit of a prompt in tokens. The passes depend on nothing else that calls teach,
+    so that another run with this limit finds the replies to them. Raises ConfigError when the limit
+    leaves no room for nodes.
+    """
+    order = fit_frame(order, most)
     frame = sweep_prompt(order, Pass(1, ()), 99)
     matches = MATCH_SLACK + MATCH_LENGTH * len(order.matches) if order.matches else 0
     alike = render_analogies(order.analogies)
     slack = FRAME_SLACK + matches + len(alike)
-    if tools.calls.asks_receipts(tools.llm):
-        characters = order.config.max_pass_characters
-        slack += receipt_characters(_most_tokens(order, tools) or estimate_bytes(characters))
+    # Whether a prompt needs receipts shows while a run calls its model, so each has room for them.
+    slack += receipt_characters(most or estimate_bytes(order.config.max_pass_characters))
     if order.config.strict:
         slack += AGAIN_CHARACTERS
     packing = partial(
@@ -100,7 +119,7 @@ async def pack_partition(
         nodes,
         relationships,
         max_characters=order.config.max_pass_characters,
-        max_tokens=_most_tokens(order, tools),
+        max_tokens=most,
         reserved=frame_size(frame) + slack,
         reserved_tokens=estimate(frame.system + frame.user + alike) + (slack - len(alike)) // 2,
     )
@@ -108,19 +127,22 @@ async def pack_partition(
     try:
         passes = await asyncio.to_thread(packing)
     except ConfigError as error:
-        raise _explain_context(order, tools, error) from None
-    return PackedPartition(nodes, relationships, passes)
+        raise _explain_context(order, tools, error, most) from None
+    return PackedPartition(order, nodes, relationships, passes, most)
 
 
-def _most_tokens(order: SweepOrder, tools: SweepTools) -> int | None:
+def most_tokens(order: SweepOrder, tools: SweepTools) -> int | None:
+    """Return the limit of a prompt in tokens, by the settings and by what the model can take."""
     config = order.config
     return tools.calls.pass_tokens(tools.llm, config.max_pass_tokens, config.sweep_max_tokens)
 
 
-def _explain_context(order: SweepOrder, tools: SweepTools, error: ConfigError) -> ConfigError:
+def _explain_context(
+    order: SweepOrder, tools: SweepTools, error: ConfigError, most: int | None
+) -> ConfigError:
     """Return the error that names the model's context, if that is what leaves no room."""
     context = tools.calls.contexts.of(tools.llm.name)
-    if context is None or _most_tokens(order, tools) == order.config.max_pass_tokens:
+    if context is None or most == order.config.max_pass_tokens:
         return error
     return ConfigError(
         f"the context of {tools.llm.name} is {context.described}, which leaves no room for nodes "
@@ -216,10 +238,50 @@ class PaidPasses:
     own: frozenset[str] = frozenset()
     busy: Mapping[str, str] = field(default_factory=dict)
 
+    @property
+    def nodes_paid(self) -> int:
+        """How many nodes stand in passes that are answered, whole or in part."""
+        # The key of a half begins with the key of its pass.
+        answered = {
+            number
+            for number, key in self.keys.items()
+            if any(reply.startswith(key) for reply in self.replies)
+        }
+        passes = (item for item in self.packed.passes if item.number in answered)
+        return len({piece.rank for item in passes for piece in item.pieces})
+
 
 async def find_paid(order: SweepOrder, tools: SweepTools, packed: PackedPartition) -> PaidPasses:
-    """Return the passes to read, and their cached replies. Raises DatabaseError."""
-    count, replies = len(packed.passes), tools.replies
+    """Return the passes to read, and their cached replies. Raises DatabaseError.
+
+    A run learns how much a server takes only while it calls it, so an earlier run may have packed
+    the partition for another limit. Where replies to those passes are cached for more of the nodes,
+    those are the passes to read. ``order`` is the order of ``packed`` before it was fitted.
+    """
+    paid = await _find_replies(tools, packed)
+    if tools.replies is None or all(key in paid.replies for key in paid.keys.values()):
+        return paid
+    for most in await _other_limits(order, tools.replies, packed.most_tokens):
+        with suppress(ConfigError):  # the limit of another model may leave no room for nodes
+            other = await pack_partition(order, tools, packed.nodes, packed.relationships, most)
+            found = await _find_replies(tools, other)
+            if found.nodes_paid > paid.nodes_paid:
+                paid = found
+    return paid
+
+
+async def _other_limits(
+    order: SweepOrder, replies: Replies, current: int | None
+) -> list[int | None]:
+    """Return the limits, besides the current one, for which replies to passes are cached."""
+    configured = order.config.max_pass_tokens
+    limits = dict.fromkeys([configured, *await replies.pass_limits()])
+    return [most for most in limits if most != current]
+
+
+async def _find_replies(tools: SweepTools, packed: PackedPartition) -> PaidPasses:
+    """Return the passes of a packed partition, with the replies that are cached."""
+    order, count, replies = packed.order, len(packed.passes), tools.replies
     coded = tools.calls.asks_receipts(tools.llm)
     prompts = {
         item.label: sweep_prompt(order, item, count, with_receipts=coded) for item in packed.passes
@@ -231,7 +293,7 @@ async def find_paid(order: SweepOrder, tools: SweepTools, packed: PackedPartitio
     for item in packed.passes:
         if key := replies.key(tools.llm, prompts[item.label], room, effort):
             keys[item.number] = key
-    return PaidPasses(packed, prompts, keys, await find_halved(replies, keys.values()))
+    return PaidPasses(packed, prompts, keys, await replies.find_divided(keys.values()))
 
 
 async def claim_passes(tools: SweepTools, paid: PaidPasses) -> PaidPasses:
@@ -244,15 +306,10 @@ async def claim_passes(tools: SweepTools, paid: PaidPasses) -> PaidPasses:
     if replies is None or not replies.shared or not unpaid:
         return paid
     claims = await claim_purchases(tools.db, replies.run, unpaid)
-    stored = await find_halved(replies, claims.stored)
+    stored = await replies.find_divided(claims.stored)
     return replace(
         paid,
         replies={**paid.replies, **stored},
         own=frozenset(claims.own),
         busy=claims.busy,
     )
-
-
-async def find_halved(replies: Replies, keys: Iterable[str]) -> dict[str, Completion]:
-    """Return the cached replies to passes and to their halves, by key. Raises DatabaseError."""
-    return await replies.find_divided(keys)

@@ -24,11 +24,11 @@ from pgs_neo4j.llm.calls.budget import Stop
 from pgs_neo4j.llm.calls.calls import explain_late_cut
 from pgs_neo4j.llm.calls.ledger import CallCost, Spent
 from pgs_neo4j.llm.calls.proofs import OpenProof
-from pgs_neo4j.llm.calls.replies import free_purchases, wait_for_purchase
+from pgs_neo4j.llm.calls.replies import Replies, free_purchases, wait_for_purchase
 from pgs_neo4j.model import Completion, Prompt, Report, Sweep, SweepStatus, Usage
 from pgs_neo4j.model.ceilings import MALFORMED_TRIES
 from pgs_neo4j.pgs.sweeping.claims import known_to, words_around
-from pgs_neo4j.pgs.sweeping.material import REASKS, PaidPasses, find_halved
+from pgs_neo4j.pgs.sweeping.material import REASKS, PaidPasses
 from pgs_neo4j.pgs.sweeping.order import SweepOrder, SweepResult, SweepTools
 from pgs_neo4j.pgs.sweeping.pack import (
     HALVES,
@@ -139,7 +139,7 @@ class PassReader:
                 self._tools.db, replies.run, key, lambda: calls.sweeping_stop() is not None
             ):
                 self._own.add(key)
-            self._paid |= await find_halved(replies, [key])
+            self._paid |= await replies.find_divided([key])
             if (stop := calls.sweeping_stop()) and not self._is_paid(item):
                 return self._note(_Outcome(item, error=stop.text, stop=stop))
         return await self.read(item)
@@ -376,7 +376,7 @@ class PassReader:
             return
         replies = self._tools.replies
         if replies is not None and key and not reply.usage.cached:
-            self._rows.append(replies.row(key, reply, self._order.partition.id, item.number))
+            self._rows.append(self._row(replies, key, reply, item))
         if stands_better(second, first):
             earlier = self._outcome_of(item)
             self._outcomes[self._outcomes.index(earlier)] = _Outcome(
@@ -427,7 +427,7 @@ class PassReader:
         report = await self._parse(item, reply, short=short)
         replies, key = self._tools.replies, self._key(item, short=short)
         if replies is not None and key and not reply.usage.cached:
-            self._rows.append(replies.row(key, reply, self._order.partition.id, item.number))
+            self._rows.append(self._row(replies, key, reply, item))
             self._own.discard(key)
         self._prompts.pop(item.label, None)
         if self._order.config.strict and failed_sentences(report):
@@ -521,6 +521,10 @@ class PassReader:
             generation=self._order.generation,
             wave=self._order.wave,
         )
+
+    def _row(self, replies: Replies, key: str, reply: Completion, item: Pass) -> Row:
+        partition, limit = self._order.partition.id, self._packed.context_limit
+        return replies.row(key, reply, partition, item.number, limit)
 
     def _prompt(self, item: Pass) -> Prompt:
         coded = self._tools.calls.asks_receipts(self._tools.llm)

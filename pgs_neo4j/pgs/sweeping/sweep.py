@@ -9,7 +9,7 @@ from pgs_neo4j.errors import DatabaseMemoryError, DatabaseTimeoutError, QueryErr
 from pgs_neo4j.events import SweepFinished, SweepStarted
 from pgs_neo4j.llm.calls.budget import Stop
 from pgs_neo4j.model import Sweep, SweepStatus
-from pgs_neo4j.pgs.sweeping.material import claim_passes, find_paid, fit_frame, read_packed
+from pgs_neo4j.pgs.sweeping.material import claim_passes, find_paid, read_packed
 from pgs_neo4j.pgs.sweeping.order import SweepOrder, SweepResult, SweepTools
 from pgs_neo4j.pgs.sweeping.passes import PassReader, order_passes
 
@@ -28,9 +28,8 @@ async def sweep_partition(order: SweepOrder, tools: SweepTools) -> SweepResult:
             if stop and (tools.replies is None or not tools.calls.budget.closed):
                 return _leave_unread(order, tools, stop)
             began = perf_counter()
-            order = fit_frame(order, tools)
-            packed = await read_packed(order, tools)
-            paid = await find_paid(order, tools, packed)
+            paid = await find_paid(order, tools, await read_packed(order, tools))
+            order, packed = paid.packed.order, paid.packed
             if stop and not paid.replies:
                 return _leave_unread(order, tools, stop)
             if not stop:
@@ -40,7 +39,7 @@ async def sweep_partition(order: SweepOrder, tools: SweepTools) -> SweepResult:
     if not packed.nodes:
         gone = "its nodes are gone: they were deleted after the partition was made"
         return await _record_failure(order, tools, gone, perf_counter() - began)
-    partition, passes = order.partition, paid.packed.passes
+    partition, passes = order.partition, packed.passes
     tools.on_event(SweepStarted(partition.id, len(packed.nodes), len(passes), partition.topics))
     reader = PassReader(order, tools, paid, began)
     await together(*(reader.read_once(item) for item in order_passes(passes, order.matches)))

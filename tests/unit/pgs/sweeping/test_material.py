@@ -28,6 +28,6 @@ async def test_a_partition_is_packed_in_another_thread(monkeypatch: pytest.Monke
     tools: Any = SimpleNamespace(llm=ScriptedLLM(), calls=Calls.of(PGSConfig(), {}))
     node = Node(rank=0, element_id="e", key="k", title="T", text="Iron.")
     order = sweep_order("Why?", Partition(id=2, size=1, tokens=9))
-    packed = await pack_partition(order, tools, (node,), ())
+    packed = await pack_partition(order, tools, (node,), (), None)
     assert len(packed.passes) == len(threads) == 1
     assert threads != [threading.current_thread()]
