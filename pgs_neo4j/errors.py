@@ -439,23 +439,23 @@ class AllSweepsFailedError(ModelError):
         self.reasons = reasons
         sweeps = "the only sweep" if len(reasons) == 1 else f"all {len(reasons):,} sweeps"
         super().__init__(
-            f"{sweeps} failed ({_by_reason(reasons)}), so nothing was read; fix the cause, then "
-            "continue with 'pgs resume'"
+            f"{sweeps} failed ({_group_by_reason(reasons)}), so nothing was read; fix the cause, "
+            "then continue with 'pgs resume'"
         )
 
 
-def _by_reason(reasons: dict[int, str]) -> str:
+def _group_by_reason(reasons: dict[int, str]) -> str:
     """Return each reason once, most frequent first, with the first few partitions."""
     partitions: dict[str, list[int]] = {}
     for partition, reason in reasons.items():
         partitions.setdefault(reason, []).append(partition)
     ranked = sorted(partitions.items(), key=lambda entry: -len(entry[1]))
-    listed = [f"{_names(numbers)}: {reason}" for reason, numbers in ranked[:LISTED]]
+    listed = [f"{_name_partitions(numbers)}: {reason}" for reason, numbers in ranked[:LISTED]]
     more = sum(len(numbers) for _, numbers in ranked[LISTED:])
     return "; ".join([*listed, f"{more:,} more for other reasons"] if more else listed)
 
 
-def _names(partitions: list[int]) -> str:
+def _name_partitions(partitions: list[int]) -> str:
     names = ", ".join(f"P{number}" for number in partitions[:LISTED])
     more = len(partitions) - LISTED
     return f"{names} and {more:,} more" if more > 0 else names

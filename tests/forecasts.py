@@ -35,7 +35,7 @@ from pgs_neo4j.model import (
     Sweep,
     Usage,
 )
-from pgs_neo4j.pgs.bounds import Bounds, Reading, largest
+from pgs_neo4j.pgs.bounds import Bounds, Reading, sum_largest
 from pgs_neo4j.pgs.plan import UsualReplies, likely_total, plan_synthesis
 from pgs_neo4j.pgs.sweeping.material import PackedPartition, find_paid, most_tokens, pack_partition
 from pgs_neo4j.pgs.sweeping.order import SweepOrder, SweepTools, new_gate, record_nothing
@@ -272,7 +272,7 @@ async def try_graph(seed: int, mode: str, *, bounded: bool = False) -> Outcome |
     flags = min(config.max_flag_sweeps, len(others))
     named = chance.sample(others, flags)
     reading = sum((one.reading for one in planned[:routed]), Reading())
-    reading += largest([one.reading for one in others], config.max_flag_sweeps)
+    reading += sum_largest([one.reading for one in others], config.max_flag_sweeps)
     shown = estimate("Why?")
     most = reading.most + bounds.of_synthesis(
         reading.reports,

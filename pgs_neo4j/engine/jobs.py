@@ -213,7 +213,7 @@ async def attempt(
         async with jobs.stay_alive(pgs.db, job):
             done = await _work(pgs, job, order, on_event)
     except BaseException as error:
-        job = jobs.broken(job, error, perf_counter() - began)
+        job = jobs.failed_job(job, error, perf_counter() - began)
         # Shielded: even an interrupted job is closed before its caller continues.
         job = await to_the_end(jobs.close(pgs.db, job))
         if isinstance(error, PGSError):

@@ -24,7 +24,7 @@ from pgs_neo4j.pgs.partitioning.drift import may_have_changed
 from pgs_neo4j.pgs.request import Request
 from pgs_neo4j.pgs.route import route_question
 from pgs_neo4j.pgs.runs import answers, runs
-from pgs_neo4j.pgs.runs.runs import StoredRun, find_former
+from pgs_neo4j.pgs.runs.runs import StoredRun, find_run_by_key
 from pgs_neo4j.pgs.runs.session import Read
 from pgs_neo4j.pgs.sweeping import sweep
 from pgs_neo4j.pgs.sweeping.order import SweepTools, new_gate, record_nothing, without_centroid
@@ -44,7 +44,7 @@ async def execute(core: Core, request: Request, on_event: OnEvent | None) -> Ans
 async def find_repeated(core: Core, request: Request) -> StoredRun | None:
     """Return the run that a request with a key would repeat; see ``PGS.runs.repeated``."""
     order = await _order(core, request)
-    return await find_former(
+    return await find_run_by_key(
         core.db, order.graph, request.session, request.idempotency_key, order.identity
     )
 
@@ -54,7 +54,7 @@ async def plan_question(core: Core, request: Request, on_event: OnEvent | None) 
     order = await _order(core, request)
     async with _routing(core, order, on_event) as (tools, paying):
         planned = await plan.plan_run(order, tools)
-    return plan.plus_routing(planned, paying.spent())
+    return plan.add_routing_cost(planned, paying.spent())
 
 
 async def search(

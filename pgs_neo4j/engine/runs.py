@@ -162,7 +162,7 @@ class Runs:
         stored = await stored_runs.read(self._core.db, run)
         graph = await self._core.graph(stored.graph)
         answer = await answers.load(self._core.db, stored)
-        return await documents.document(self._core.db, stored, answer, graph.mapping)
+        return await documents.read_document(self._core.db, stored, answer, graph.mapping)
 
     async def sweep(self, run: str, partition: int) -> Sweep:
         """Return what a run has recorded of a partition, with its report; answered or not.
@@ -170,7 +170,7 @@ class Runs:
         Raises UnknownRunError, and UnknownSweepError if the run has read nothing of it.
         """
         stored = await stored_runs.read(self._core.db, run)
-        recorded = await sweeps.recorded_sweeps(
+        recorded = await sweeps.read_recorded_sweeps(
             self._core.db, stored.id, stored.generation or "", partition
         )
         if not recorded:

@@ -34,8 +34,8 @@ from pgs_neo4j.model import (
 from pgs_neo4j.pgs.answering.answer import answer_found, answer_request
 from pgs_neo4j.pgs.answering.context import build_context, check_tokens
 from pgs_neo4j.pgs.answering.model_help import CANDIDATES
-from pgs_neo4j.pgs.answering.modes import ANSWERED
-from pgs_neo4j.pgs.answering.plan import plan_answer, plus_search
+from pgs_neo4j.pgs.answering.modes import ANSWER_MODES
+from pgs_neo4j.pgs.answering.plan import add_search_cost, plan_answer
 from pgs_neo4j.pgs.answering.record import AnswerOrder, describe_search, restore_search
 from pgs_neo4j.pgs.answering.search import SearchOrder, SearchTools, search
 from pgs_neo4j.pgs.order import RunOrder, RunTools
@@ -167,7 +167,7 @@ class Searcher:
             space = self._core.space(run.mapping, calls)
             order = await self._order(asked, run, replace(tools, space=space), calls)
             planned = await plan_answer(order, tools)
-        planned = plus_search(planned, calls.spent())
+        planned = add_search_cost(planned, calls.spent())
         limits = await describe_text_limits(helpers)
         contexts = (*planned.contexts, *limits)
         return replace(planned, contexts=contexts, notes=order.found.warnings)
@@ -212,7 +212,7 @@ class Searcher:
         if answer and "top_k" not in configured.model_fields_set:
             configured = configured.chosen(top_k=ANSWER_ITEMS)
         wanted = configured.chosen(**dict(zip(GIVEN, given, strict=True)))
-        if not answer and wanted.mode in ANSWERED:
+        if not answer and wanted.mode in ANSWER_MODES:
             raise UsageError(
                 f"the mode {wanted.mode} only answers, and lists no matches; add --answer, or "
                 "answer=true in Python and over HTTP"
@@ -245,7 +245,7 @@ class Searcher:
                 asked.question, wanted, model, asked.config, asked.sessions_of
             ),
         )
-        return run, await core.run_tools(run, on_event).for_answers().fenced()
+        return run, await core.run_tools(run, on_event).with_answer_llm().fenced()
 
     async def _order(
         self, asked: _Answering, run: RunOrder, tools: RunTools, paying: Calls
@@ -277,7 +277,7 @@ class Searcher:
             max_context_tokens=tokens,
             partitioned=graph.generation is not None and not graph.redefined,
             keywords=wanted.keywords,
-            again=find,
+            search_again=find,
             rerank=wanted.rerank,
             top_k=wanted.top_k,
         )

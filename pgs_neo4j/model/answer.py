@@ -186,7 +186,10 @@ class Answer:
         Of each report, its findings come before its Domain State and its flags.
         """
         reports = [sweep.report for sweep in self.sweeps if sweep.report is not None]
-        return (*self.synthesis.in_doubt, *(one for report in reports for one in _doubted(report)))
+        return (
+            *self.synthesis.in_doubt,
+            *(one for report in reports for one in _find_doubted(report)),
+        )
 
     @property
     def struck(self) -> tuple[DoubtedSentence, ...]:
@@ -205,7 +208,7 @@ class Answer:
         return bool(self.stopped) or not self.synthesis.complete or not whole
 
 
-def _doubted(report: Report) -> Iterator[DoubtedSentence]:
+def _find_doubted(report: Report) -> Iterator[DoubtedSentence]:
     for finding in report.findings:
         for reason in finding.failures:
             yield DoubtedSentence(text=finding.text, reason=reason, partition=report.partition)

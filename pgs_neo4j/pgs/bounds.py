@@ -59,18 +59,27 @@ class Bounds:
     synthesis_llm: LLM
 
     def of_pass(
-        self, item: Pass, relationships: Sequence[Relationship], word: Callable[[Pass], Prompt]
+        self,
+        item: Pass,
+        relationships: Sequence[Relationship],
+        write_prompt: Callable[[Pass], Prompt],
     ) -> Reading:
         """Return the most that a pass takes which has no cached reply.
 
         ``relationships`` are those of its whole partition, and ``word`` makes the prompt of a pass.
         """
-        return self._read(item, relationships, word, self.config.sweep_max_tokens, REASKS)
+        return self._bound_reading(
+            item, relationships, write_prompt, self.config.sweep_max_tokens, REASKS
+        )
 
     def of_cached(self, prompt: Prompt, output: int) -> Reading:
         """Return the most that a cached reply takes: strict checks may ask once more."""
         room = self.config.sweep_max_tokens
-        most = self._again(estimated_tokens(prompt)) if self.config.strict else PlannedMost()
+        most = (
+            self._bound_second_request(estimated_tokens(prompt))
+            if self.config.strict
+            else PlannedMost()
+        )
         reports = max(output, room) if self.config.strict else output
         return Reading(most, math.ceil(REPORT_TOKENS * reports))
 
@@ -83,20 +92,20 @@ class Bounds:
         config, llm = self.config, self.synthesis_llm
         whole = estimate(SYSTEM) + reserve.FRAME_TOKENS + shown + reports
         wanted = math.ceil(whole / reserve.REPORTS_SHARE)
-        limit = self._limit(llm, config.synthesis_max_tokens)
+        limit = self._prompt_limit(llm, config.synthesis_max_tokens)
         prompt = min(wanted, limit)
         # The first prompt of a model is reserved at its largest possible size.
         factor = DEAR if llm.name == self.sweep_llm.name else WORST
-        most = self._ask(llm, prompt, config.synthesis_max_tokens, factor=factor)
+        most = self._bound_call(llm, prompt, config.synthesis_max_tokens, factor=factor)
         if config.strict:
-            most += self._ask(llm, prompt + AGAIN_TOKENS, config.synthesis_max_tokens)
+            most += self._bound_call(llm, prompt + AGAIN_TOKENS, config.synthesis_max_tokens)
         if settled:
-            most += self._ask(llm, estimated_tokens(PROMPT), ROOM)
+            most += self._bound_call(llm, estimated_tokens(PROMPT), ROOM)
         if wanted > limit:
-            most += self._reductions(reports, count, shown)
+            most += self._bound_reductions(reports, count, shown)
         return most
 
-    def _reductions(self, reports: int, count: int, shown: int) -> PlannedMost:
+    def _bound_reductions(self, reports: int, count: int, shown: int) -> PlannedMost:
         """Return the most that condensing reports takes.
 
         Each reduction joins two sections or more, so there are fewer of them than reports.
@@ -104,68 +113,77 @@ class Bounds:
         room, llm = self.config.sweep_max_tokens, self.sweep_llm
         joins = max(0, count - 1)
         frame = estimate(condense.SYSTEM) + estimate_bytes(CHARACTER_BYTES * FRAME) + shown
-        limit = self._limit(llm, room)
+        limit = self._prompt_limit(llm, room)
         text = min(joins * limit, math.ceil(LEVELS_SHOWN * reports))
         each = min(limit, -(-text // max(joins, 1)) + frame)
         tries = (
-            self._ask(llm, each, room * 2**tried, longest=limit) for tried in range(MALFORMED_TRIES)
+            self._bound_call(llm, each, room * 2**tried, longest=limit)
+            for tried in range(MALFORMED_TRIES)
         )
-        return sum(tries, PlannedMost()).times(joins * self._sent)
+        return sum(tries, PlannedMost()).times(joins * self._calls_at_once)
 
-    def _read(
+    def _bound_reading(
         self,
         item: Pass,
         relationships: Sequence[Relationship],
-        word: Callable[[Pass], Prompt],
+        write_prompt: Callable[[Pass], Prompt],
         room: int,
         reasks: int,
     ) -> Reading:
         """Return the most that a pass takes, as ``PassReader.read`` treats its replies."""
         calls, llm, usual = self.calls, self.sweep_llm, self.config.sweep_max_tokens
-        prompt = word(item)
+        prompt = write_prompt(item)
         divided = Reading()
         if not calls.fits(llm, prompt):
             parts = halves(item, relationships)
-            some = (self._read(part, relationships, word, room, reasks) for part in parts)
+            some = (
+                self._bound_reading(part, relationships, write_prompt, room, reasks)
+                for part in parts
+            )
             return sum(some, Reading())
         tokens = max(estimated_tokens(prompt), estimated_tokens(short_prompt(prompt)))
         most = PlannedMost()
         while True:
             granted = calls.reply_room(llm, prompt, room)
-            most += self._ask(llm, tokens, granted)
+            most += self._bound_call(llm, tokens, granted)
             if not reasks:
                 break
             reasks -= 1
             if granted != room or room >= MOST_ROOM * usual:
                 parts = halves(item, relationships)
-                some = (self._read(part, relationships, word, room, reasks) for part in parts)
+                some = (
+                    self._bound_reading(part, relationships, write_prompt, room, reasks)
+                    for part in parts
+                )
                 divided = sum(some, Reading())
                 break
             room *= 2
-        most += self._ask(llm, tokens, granted).times(MALFORMED_TRIES - 1)
-        most = most.times(self._sent)
+        most += self._bound_call(llm, tokens, granted).times(MALFORMED_TRIES - 1)
+        most = most.times(self._calls_at_once)
         if not divided.most.calls and self.config.strict:
-            most += self._again(estimated_tokens(prompt))
+            most += self._bound_second_request(estimated_tokens(prompt))
         reports = max(divided.reports, math.ceil(REPORT_TOKENS * granted))
         return Reading(most + divided.most, reports)
 
-    def _again(self, tokens: int) -> PlannedMost:
+    def _bound_second_request(self, tokens: int) -> PlannedMost:
         room = self.config.sweep_max_tokens
-        return self._ask(self.sweep_llm, tokens + AGAIN_TOKENS, room).times(self._sent)
+        return self._bound_call(self.sweep_llm, tokens + AGAIN_TOKENS, room).times(
+            self._calls_at_once
+        )
 
     @property
-    def _sent(self) -> int:
+    def _calls_at_once(self) -> int:
         """How often a call may be sent at once."""
         return 2 if self.config.hedge else 1
 
-    def _limit(self, llm: LLM, room: int) -> int:
+    def _prompt_limit(self, llm: LLM, room: int) -> int:
         """Return the most estimated tokens of a prompt that has to fit both limits."""
         config = self.config
         characters = math.ceil(config.max_pass_characters * CHARACTER_BYTES / BYTES_PER_TOKEN)
         most = self.calls.pass_tokens(llm, config.max_pass_tokens, room)
         return characters if most is None else min(characters, most)
 
-    def _ask(
+    def _bound_call(
         self,
         llm: LLM,
         estimated: int,
@@ -186,7 +204,7 @@ class Bounds:
         )
 
 
-def largest(readings: Sequence[Reading], count: int) -> Reading:
+def sum_largest(readings: Sequence[Reading], count: int) -> Reading:
     """Return the most that any ``count`` of some readings take together."""
 
     def most(sizes: Sequence[float]) -> float:

@@ -17,7 +17,7 @@ from pgs_neo4j.database.tasks import poll_pauses
 from pgs_neo4j.model import Partition, Routing
 from pgs_neo4j.pgs.order import RunOrder, RunTools
 from pgs_neo4j.pgs.record import RunRecord
-from pgs_neo4j.pgs.route import Selection, remember_routing, route_run, select_partitions
+from pgs_neo4j.pgs.route import Selection, route_run, select_partitions, store_routing
 from pgs_neo4j.pgs.runs import keys, session
 from pgs_neo4j.pgs.runs.runs import Handle, read_running, write_as_holder
 
@@ -25,7 +25,7 @@ FIRST_POLL_S = 0.1
 
 
 @dataclass(frozen=True, slots=True)
-class Claimed:
+class OtherClaims:
     """The partitions that other running runs of a session have claimed, by run.
 
     ``ended`` are the runs whose process has ended. ``updated_at`` is the time when the last run of
@@ -66,7 +66,7 @@ async def choose_partitions(
     pauses = poll_pauses(FIRST_POLL_S)
     while True:
         # Claims are read first. If a run ends after that, its coverage is in the later read.
-        claimed = Claimed() if resumed else await _read_claimed(order, tools, record)
+        claimed = OtherClaims() if resumed else await _read_claimed(order, tools, record)
         selection = await select_partitions(
             order,
             tools,
@@ -77,15 +77,15 @@ async def choose_partitions(
         )
         if selection.unread and not selection.partitions and not answer_missing:
             if not waited:
-                tools.log.warn(_awaited(order, claimed))
+                tools.log.warn(_waiting_note(order, claimed))
             waited = True
             await asyncio.sleep(next(pauses))
             continue
         routing = await route_run(order, tools, record, selection.partitions)
-        if await _claim(order, tools, record, selection, routing, claimed, resumed=resumed):
+        if await _claim_routed(order, tools, record, selection, routing, claimed, resumed=resumed):
             break
     if not resumed:
-        await remember_routing(tools, record, routing)
+        await store_routing(tools, record, routing)
     return selection, routing
 
 
@@ -116,13 +116,13 @@ async def claim_flagged(
     return wanted
 
 
-async def _claim(
+async def _claim_routed(
     order: RunOrder,
     tools: RunTools,
     record: RunRecord,
     selection: Selection,
     routing: Routing,
-    claimed: Claimed,
+    claimed: OtherClaims,
     *,
     resumed: bool,
 ) -> bool:
@@ -147,7 +147,7 @@ async def claim_partitions(
     handle: Handle,
     session_uid: str,
     partition_ids: Iterable[int],
-    claimed: Claimed | None = None,
+    claimed: OtherClaims | None = None,
 ) -> ClaimResult:
     """Claim partitions for a run, all or none.
 
@@ -168,13 +168,13 @@ async def claim_partitions(
     return ClaimResult(frozenset(rows[0]["taken"]), changed)
 
 
-async def _read_claimed(order: RunOrder, tools: RunTools, record: RunRecord) -> Claimed:
+async def _read_claimed(order: RunOrder, tools: RunTools, record: RunRecord) -> OtherClaims:
     """Return what other runs of the session have claimed in a run's generation."""
     if order.request.mode == "full":
-        return Claimed()
+        return OtherClaims()
     generation = record.partitioning.generation.id
     running = await read_running(tools.db, keys.session_uid(order.graph, order.request.session))
-    return Claimed(
+    return OtherClaims(
         {
             other.id: other.claimed
             for other in running
@@ -185,7 +185,7 @@ async def _read_claimed(order: RunOrder, tools: RunTools, record: RunRecord) -> 
     )
 
 
-def _awaited(order: RunOrder, claimed: Claimed) -> str:
+def _waiting_note(order: RunOrder, claimed: OtherClaims) -> str:
     runs = ", ".join(sorted(run for run, partitions in claimed.by_run.items() if partitions))
     return (
         f"all unread partitions of session {order.request.session} are being read by other runs "

@@ -23,10 +23,10 @@ NOTE = (
 )
 
 T = TypeVar("T")
-Holds = Callable[[object], bool]
+HoldsDeleted = Callable[[object], bool]
 
 
-async def meet_deletions(db: Database, log: RunLog) -> Holds:
+async def notice_deletions(db: Database, log: RunLog) -> HoldsDeleted:
     """Learn of deletions that began since the last write, and tell of any in the notes of the run.
 
     Returns what says whether a value holds deleted text. Raises TextDeletedError after a purge, and
@@ -40,35 +40,35 @@ async def meet_deletions(db: Database, log: RunLog) -> Holds:
     return db.fence.holds
 
 
-def forget_deleted(sweep: Sweep, holds: Holds) -> Sweep:
+def forget_deleted(sweep: Sweep, holds: HoldsDeleted) -> Sweep:
     """Return a sweep without deleted text."""
     if not holds(sweep):
         return sweep
     report = None if sweep.report is None else _forget_in_report(sweep.report, holds)
-    return replace(sweep, report=report, errors=_kept(sweep.errors, holds))
+    return replace(sweep, report=report, errors=_without_deleted(sweep.errors, holds))
 
 
-def forget_recovered(earlier: Sequence[Recovered], holds: Holds) -> tuple[Recovered, ...]:
+def forget_recovered(earlier: Sequence[Recovered], holds: HoldsDeleted) -> tuple[Recovered, ...]:
     """Return the sweeps of earlier runs without deleted text."""
     return tuple(replace(one, sweep=forget_deleted(one.sweep, holds)) for one in earlier)
 
 
-def forget_replies(replies: Iterable[Row], holds: Holds) -> list[Row]:
+def forget_replies(replies: Iterable[Row], holds: HoldsDeleted) -> list[Row]:
     """Return the replies that hold no deleted text."""
     return [row for row in replies if not holds(row)]
 
 
-def _forget_in_report(report: Report, holds: Holds) -> Report:
+def _forget_in_report(report: Report, holds: HoldsDeleted) -> Report:
     return replace(
         report,
         domain_state="" if holds(report.domain_state) else report.domain_state,
-        findings=_kept(report.findings, holds),
-        flags=_kept(report.flags, holds),
-        absences=_kept(report.absences, holds),
-        in_doubt=_kept(report.in_doubt, holds),
-        struck=_kept(report.struck, holds),
+        findings=_without_deleted(report.findings, holds),
+        flags=_without_deleted(report.flags, holds),
+        absences=_without_deleted(report.absences, holds),
+        in_doubt=_without_deleted(report.in_doubt, holds),
+        struck=_without_deleted(report.struck, holds),
     )
 
 
-def _kept(values: tuple[T, ...], holds: Holds) -> tuple[T, ...]:
+def _without_deleted(values: tuple[T, ...], holds: HoldsDeleted) -> tuple[T, ...]:
     return tuple(one for one in values if not holds(one))

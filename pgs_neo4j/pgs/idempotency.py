@@ -11,7 +11,7 @@ from pgs_neo4j.pgs.order import RunOrder, RunTools
 from pgs_neo4j.pgs.partitioning.kept_settings import ChosenSettings
 from pgs_neo4j.pgs.request import Request
 from pgs_neo4j.pgs.runs import answers
-from pgs_neo4j.pgs.runs.runs import StoredRun, find_former
+from pgs_neo4j.pgs.runs.runs import StoredRun, find_run_by_key
 
 
 def describe_request(order: RunOrder, models: list[str]) -> dict[str, Any]:
@@ -37,7 +37,7 @@ async def answer_request(order: RunOrder, tools: RunTools) -> Answer:
     ``execute``.
     """
     request = order.request
-    stored = await find_former(
+    stored = await find_run_by_key(
         tools.db, order.graph, request.session, request.idempotency_key, order.identity
     )
     if stored is not None and stored.properties.get("details"):

@@ -74,7 +74,7 @@ class RunTools:
         await ensure_schema(self.db)
         return replace(self, db=await self.db.fenced())
 
-    def for_answers(self) -> RunTools:
+    def with_answer_llm(self) -> RunTools:
         """Return the same tools for an answer from a search, which has a model of its own."""
         return replace(self, synthesis_llm=self.answer_llm)
 
@@ -150,7 +150,7 @@ def check_texts(order: RunOrder, nodes: int, texts: int) -> None:
         )
 
 
-def warn_of_quotes(sweep_model: str, synthesis_model: str) -> str:
+def extractive_warning(sweep_model: str, synthesis_model: str) -> str:
     """Return what the extractive reader does in a run beside a model; empty unless both take part.
 
     A program that passes one model, where the settings name none, has this half without a model.

@@ -31,8 +31,8 @@ from pgs_neo4j.pgs.checking.check import (
 )
 from pgs_neo4j.pgs.checking.citing import locate_answer, read_cited_texts
 from pgs_neo4j.pgs.claiming import choose_partitions
-from pgs_neo4j.pgs.forgetting import forget_deleted, forget_recovered, meet_deletions
-from pgs_neo4j.pgs.order import RunOrder, RunTools, warn_of_quotes
+from pgs_neo4j.pgs.forgetting import forget_deleted, forget_recovered, notice_deletions
+from pgs_neo4j.pgs.order import RunOrder, RunTools, extractive_warning
 from pgs_neo4j.pgs.partitioning import generation
 from pgs_neo4j.pgs.record import Prepared, record_run
 from pgs_neo4j.pgs.refusals import check_matched
@@ -73,7 +73,7 @@ async def execute(
     async with record_run(order, tools, stored, prepared) as record:
         run = Run(order, tools, record)
         tools.log.warn(await warn_of_unread(tools.db, order.graph, order.mapping))
-        tools.log.warn(warn_of_quotes(tools.sweep_llm.name, tools.synthesis_llm.name))
+        tools.log.warn(extractive_warning(tools.sweep_llm.name, tools.synthesis_llm.name))
         await recover_reports(run)
         await route(run)
         last = UpcomingCall(tools.synthesis_llm, order.config.synthesis_effort, stream=True)
@@ -83,7 +83,7 @@ async def execute(
             await check(run, lookups)
         await synthesize(run)
         tools.report_contexts()
-        await withdraw_cut(run)
+        await withdraw_cut_nodes(run)
         seconds = {**tools.log.seconds, "total": perf_counter() - began}
         answer = await locate_answer(record.db, compose_answer(run, seconds))
         await record_answer(run, answer)
@@ -131,7 +131,7 @@ async def sweep(run: Run, lookups: Lookups) -> None:
         run.results = await sweep_run(run, lookups)
     judge_sweeps(tools.log, run.results)
     tools.report_contexts()  # some are only known by now
-    holds = await meet_deletions(tools.db, tools.log)
+    holds = await notice_deletions(tools.db, tools.log)
     run.sweeps = tuple(forget_deleted(result.sweep, holds) for result in run.results)
     run.earlier = forget_recovered(run.earlier, holds)
 
@@ -181,7 +181,7 @@ async def synthesize(run: Run) -> None:
     tools = run.tools
     stop = tools.calls.sweeping_stop()
     unread = [sweep for sweep in run.sweeps if sweep.status is SweepStatus.UNREAD]
-    order = await _order_synthesis(run)
+    order = await _make_synthesis_order(run)
     synthesis_tools = SynthesisTools(
         llm=tools.synthesis_llm,
         calls=tools.calls,
@@ -199,13 +199,13 @@ async def synthesize(run: Run) -> None:
             run.synthesis, run.stopped = Synthesis(text="", complete=False), str(error)
             return
         except ModelError:
-            await withdraw_cut(run)
+            await withdraw_cut_nodes(run)
             raise
     reasons = [stop.text] if stop else [error for sweep in unread for error in sweep.errors]
     run.stopped = reasons[0] if unread and reasons else ""
 
 
-async def _order_synthesis(run: Run) -> SynthesisOrder:
+async def _make_synthesis_order(run: Run) -> SynthesisOrder:
     order, partitions = run.order, run.record.partitioning.partitions
     units = await generation.read_units(run.tools.db, run.generation.id)
     texts = None  # a reader that quotes is not looked up
@@ -224,7 +224,7 @@ async def _order_synthesis(run: Run) -> SynthesisOrder:
     )
 
 
-async def withdraw_cut(run: Run) -> None:
+async def withdraw_cut_nodes(run: Run) -> None:
     """Take back from the coverage what the synthesis has shown to be cut.
 
     The longest prompt of a run may be the first to show what a server cuts. Nodes that were cut off

@@ -28,7 +28,7 @@ from pgs_neo4j.model import (
     Route,
     Routing,
 )
-from pgs_neo4j.pgs.bounds import Bounds, Reading, largest
+from pgs_neo4j.pgs.bounds import Bounds, Reading, sum_largest
 from pgs_neo4j.pgs.order import RunOrder, RunTools
 from pgs_neo4j.pgs.partitioning.result import Partitioning
 from pgs_neo4j.pgs.record import prepare_plan, shares_replies
@@ -56,7 +56,7 @@ class UsualReplies:
 
 
 @dataclass(frozen=True, slots=True)
-class _Planned:
+class _SweepPlan:
     """A planned sweep, and the most that reading it takes.
 
     ``tokens`` and ``nodes`` are those of its partition for which no reply is paid.
@@ -69,7 +69,7 @@ class _Planned:
 
 
 @dataclass(frozen=True, slots=True)
-class _Flagged:
+class _FlaggedPlan:
     """What flags may add: partitions, their passes, and likely calls, and the most of any."""
 
     partitions: int = 0
@@ -78,7 +78,7 @@ class _Flagged:
     reading: Reading = field(default_factory=Reading)
 
 
-def plus_routing(plan: Plan, spent: Spent) -> Plan:
+def add_routing_cost(plan: Plan, spent: Spent) -> Plan:
     """Return a plan with what embedding the question took, since the run will do so again."""
     if not spent.usage.calls:
         return plan
@@ -86,27 +86,27 @@ def plus_routing(plan: Plan, spent: Spent) -> Plan:
     return replace(
         plan,
         routed=routed,
-        without_flags=_add_routing(plan.without_flags, spent),
-        with_flags=_add_routing(plan.with_flags, spent),
-        most=_add_routing(plan.most, spent, DEAR),
-        low=plus(plan.low, spent.cost),
-        high=plus(plan.high, spent.cost),
-        low_uncached=plus(plan.low_uncached, spent.cost),
+        without_flags=_add_to_total(plan.without_flags, spent),
+        with_flags=_add_to_total(plan.with_flags, spent),
+        most=_add_to_total(plan.most, spent, DEAR),
+        low=add_costs(plan.low, spent.cost),
+        high=add_costs(plan.high, spent.cost),
+        low_uncached=add_costs(plan.low_uncached, spent.cost),
     )
 
 
-def _add_routing(total: PlannedTotal, spent: Spent, factor: float = 1.0) -> PlannedTotal:
+def _add_to_total(total: PlannedTotal, spent: Spent, factor: float = 1.0) -> PlannedTotal:
     """Return a total with what embedding the question took; ``factor``: for what else it may be."""
     more = None if spent.cost is None else factor * spent.cost
     return replace(
         total,
         calls=total.calls + spent.usage.calls,
         input_tokens=total.input_tokens + math.ceil(factor * spent.usage.input_tokens),
-        cost=plus(total.cost, more),
+        cost=add_costs(total.cost, more),
     )
 
 
-def plus(cost: float | None, more: float | None) -> float | None:
+def add_costs(cost: float | None, more: float | None) -> float | None:
     """Return the sum of two costs; None if one of them is unknown."""
     return None if cost is None or more is None else cost + more
 
@@ -123,7 +123,7 @@ async def plan_run(order: RunOrder, tools: RunTools) -> Plan:
     earlier = await _read_earlier(order, tools, partitioning)
     selection = await select_partitions(order, tools, partitioning, answer_missing=bool(earlier))
     routing = await route_question(order, tools, partitioning, selection.partitions)
-    usual = await _usual(order, tools)
+    usual = await _estimate_replies(order, tools)
     bounds = Bounds(tools.calls, order.config, tools.sweep_llm, tools.synthesis_llm)
     planned = await _plan_sweeps(order, tools, partitioning, selection, routing, usual, bounds)
     sweeps = tuple(one.sweep for one in planned)
@@ -132,7 +132,7 @@ async def plan_run(order: RunOrder, tools: RunTools) -> Plan:
     reading = sum((one.reading for one in planned), Reading(reports=sum(known)))
     synthesis = plan_synthesis(order, tools, sweeps, usual, sum(known))
     shown = estimate(order.request.question) + estimate(order.search_answer or "")
-    settled = synthesis.calls and _is_settled(order, tools, sweeps, flagged)
+    settled = synthesis.calls and _needs_settling(order, tools, sweeps, flagged)
     combining = bounds.of_synthesis(
         (reading + flagged.reading).reports,
         len(sweeps) + flagged.partitions + len(known),
@@ -168,7 +168,7 @@ async def plan_run(order: RunOrder, tools: RunTools) -> Plan:
         context_advice=tools.calls.contexts.advise(tools.readers),
         without_flags=likely_total(tools, sweeps, synthesis),
         with_flags=likely_total(tools, sweeps, synthesis, flagged, usual.sweep),
-        most=_most(sweeps, flagged, reading.most + flagged.reading.most + combining),
+        most=_sum_most(sweeps, flagged, reading.most + flagged.reading.most + combining),
     )
 
 
@@ -187,14 +187,14 @@ def likely_total(
     tools: RunTools,
     sweeps: Sequence[PlannedSweep],
     synthesis: PlannedCalls,
-    flagged: _Flagged | None = None,
+    flagged: _FlaggedPlan | None = None,
     report: int = 0,
 ) -> PlannedTotal:
     """Return what a run is likely to take, with the largest ``flagged`` partitions if passed.
 
     The synthesis is then shown their reports, of ``report`` tokens each pass.
     """
-    more = flagged or _Flagged()
+    more = flagged or _FlaggedPlan()
     calls = sum(sweep.passes - sweep.cached for sweep in sweeps) + more.calls.calls
     read = sum(sweep.input_tokens for sweep in sweeps) + more.calls.input_tokens
     written = sum(sweep.output_tokens for sweep in sweeps) + more.calls.output_tokens
@@ -205,7 +205,7 @@ def likely_total(
         calls=calls + synthesis.calls,
         input_tokens=read + combined,
         output_tokens=written + synthesis.output_tokens,
-        cost=plus(
+        cost=add_costs(
             price(tools.sweep_llm, read, written, calls),
             price(tools.synthesis_llm, combined, synthesis.output_tokens, synthesis.calls),
         ),
@@ -216,7 +216,9 @@ def _price(tools: RunTools, llm: LLM, read: int, written: int, calls: int) -> fl
     return 0.0 if is_free(llm) else tools.calls.budget.price(llm.name, read, written, calls)
 
 
-def _most(sweeps: Sequence[PlannedSweep], flagged: _Flagged, most: PlannedMost) -> PlannedTotal:
+def _sum_most(
+    sweeps: Sequence[PlannedSweep], flagged: _FlaggedPlan, most: PlannedMost
+) -> PlannedTotal:
     return PlannedTotal(
         partitions=len(sweeps) + flagged.partitions,
         calls=most.calls,
@@ -234,7 +236,7 @@ async def _plan_sweeps(
     routing: Routing,
     usual: UsualReplies,
     bounds: Bounds,
-) -> tuple[_Planned, ...]:
+) -> tuple[_SweepPlan, ...]:
     """Return the sweeps of all routes, in their order."""
     by_id = {part.id: part for part in partitioning.partitions}
     routed = [by_id[route.partition] for route in routing.routes]
@@ -242,7 +244,7 @@ async def _plan_sweeps(
     orders = await order_sweeps(
         tools.db, order, partitioning, routed, selection.read, matches=matches
     )
-    sweep_tools = _sweep_tools(order, tools)
+    sweep_tools = _make_sweep_tools(order, tools)
     return await together(
         *(
             _plan_sweep(sweep, sweep_tools, route, usual, bounds)
@@ -251,7 +253,7 @@ async def _plan_sweeps(
     )
 
 
-def _sweep_tools(order: RunOrder, tools: RunTools) -> SweepTools:
+def _make_sweep_tools(order: RunOrder, tools: RunTools) -> SweepTools:
     return SweepTools(
         db=tools.db,
         llm=tools.sweep_llm,
@@ -265,7 +267,7 @@ def _sweep_tools(order: RunOrder, tools: RunTools) -> SweepTools:
 
 async def _plan_sweep(
     order: SweepOrder, tools: SweepTools, route: Route, usual: UsualReplies, bounds: Bounds
-) -> _Planned:
+) -> _SweepPlan:
     async with tools.gate:
         paid = await find_paid(order, tools, await read_packed(order, tools))
     order, passes = paid.packed.order, paid.packed.passes
@@ -288,10 +290,10 @@ async def _plan_sweep(
         longest_prompt=max(tokens, default=0),
         most=reading.most,
     )
-    return _Planned(sweep, reading, *_count_left(order.partition, paid, unpaid))
+    return _SweepPlan(sweep, reading, *_count_unpaid(order.partition, paid, unpaid))
 
 
-def _count_left(part: Partition, paid: PaidPasses, unpaid: Sequence[Pass]) -> tuple[int, int]:
+def _count_unpaid(part: Partition, paid: PaidPasses, unpaid: Sequence[Pass]) -> tuple[int, int]:
     """Return the tokens and the nodes of a partition that a run would pay to read."""
     if len(paid.packed.nodes) >= part.size and len(unpaid) == len(paid.packed.passes):
         return part.tokens, part.size
@@ -306,7 +308,7 @@ def _bound_passes(
     """Return the most that the passes of a partition take."""
     count, coded = len(paid.packed.passes), tools.calls.asks_receipts(tools.llm)
 
-    def word(item: Pass) -> Prompt:
+    def write_prompt(item: Pass) -> Prompt:
         known = paid.prompts.get(item.label)
         return known or sweep_prompt(order, item, count, with_receipts=coded)
 
@@ -314,13 +316,13 @@ def _bound_passes(
     for item in paid.packed.passes:
         reply = paid.replies.get(paid.keys.get(item.number, ""))
         if reply is not None:
-            total += bounds.of_cached(word(item), reply.usage.output_tokens)
+            total += bounds.of_cached(write_prompt(item), reply.usage.output_tokens)
         else:
-            total += bounds.of_pass(item, paid.packed.relationships, word)
+            total += bounds.of_pass(item, paid.packed.relationships, write_prompt)
     return total
 
 
-async def _usual(order: RunOrder, tools: RunTools) -> UsualReplies:
+async def _estimate_replies(order: RunOrder, tools: RunTools) -> UsualReplies:
     config = order.config
     return UsualReplies(
         sweep=await usual_tokens(tools.db, tools.sweep_llm.name, config.sweep_max_tokens),
@@ -348,7 +350,7 @@ def plan_synthesis(
     ``earlier`` are the tokens of reports that earlier runs have left.
     """
     config, passes = order.config, sum(sweep.passes for sweep in sweeps)
-    settled = int(_is_settled(order, tools, sweeps))
+    settled = int(_needs_settling(order, tools, sweeps))
     reports, frame = passes * usual.sweep + earlier, estimate(SYSTEM)
     most = tools.calls.pass_tokens(
         tools.synthesis_llm, config.max_pass_tokens, config.synthesis_max_tokens
@@ -367,11 +369,11 @@ def plan_synthesis(
     )
 
 
-def _is_settled(
+def _needs_settling(
     order: RunOrder,
     tools: RunTools,
     sweeps: Sequence[PlannedSweep],
-    flagged: _Flagged | None = None,
+    flagged: _FlaggedPlan | None = None,
 ) -> bool:
     """Return whether a small call settles first what the model of the synthesis takes."""
     last = UpcomingCall(tools.synthesis_llm, order.config.synthesis_effort, stream=True)
@@ -388,29 +390,32 @@ async def _plan_flagged(
     sweeps: Sequence[PlannedSweep],
     usual: UsualReplies,
     bounds: Bounds,
-) -> _Flagged:
+) -> _FlaggedPlan:
     """Return what flags may add: the largest unrouted partitions that a run may still read."""
     most, routed = order.config.max_flag_sweeps, {sweep.partition for sweep in sweeps}
     others = [part for part in partitioning.partitions if part.id not in routed]
     if order.request.mode != "full":
         others = [part for part in others if selection.read.unread(part)]
     if not most or not others or not sweeps:
-        return _Flagged()
-    sweep_tools = _sweep_tools(order, tools)
+        return _FlaggedPlan()
+    sweep_tools = _make_sweep_tools(order, tools)
 
-    async def plan_some(candidates: Sequence[Partition]) -> tuple[_Planned, ...]:
+    async def plan_some(candidates: Sequence[Partition]) -> tuple[_SweepPlan, ...]:
         ordered = await order_sweeps(
             tools.db, order, partitioning, candidates, selection.read, wave=2
         )
         return await together(
-            *(_plan_sweep(one, sweep_tools, _flag_route(one), usual, bounds) for one in ordered)
+            *(
+                _plan_sweep(one, sweep_tools, _make_flag_route(one), usual, bounds)
+                for one in ordered
+            )
         )
 
     planned = await _plan_largest(others, FLAG_CANDIDATES * most, plan_some)
     chosen = sorted(planned, key=lambda one: -one.sweep.input_tokens)[:most]
-    reading = largest([one.reading for one in planned], most)
+    reading = sum_largest([one.reading for one in planned], most)
     swept = [one.sweep for one in chosen]
-    return _Flagged(
+    return _FlaggedPlan(
         partitions=len(chosen),
         passes=sum(sweep.passes for sweep in swept),
         calls=PlannedCalls(
@@ -428,8 +433,8 @@ async def _plan_flagged(
 async def _plan_largest(
     partitions: Sequence[Partition],
     count: int,
-    plan_some: Callable[[Sequence[Partition]], Awaitable[Sequence[_Planned]]],
-) -> list[_Planned]:
+    plan_some: Callable[[Sequence[Partition]], Awaitable[Sequence[_SweepPlan]]],
+) -> list[_SweepPlan]:
     """Return the plans of the partitions of which most is left to pay, ``count`` or more.
 
     Packing a partition reads its texts, so not all are packed. What is left of one is no more than
@@ -438,7 +443,7 @@ async def _plan_largest(
     are simply the largest.
     """
     waiting = {part.id: part for part in partitions}
-    planned: list[_Planned] = []
+    planned: list[_SweepPlan] = []
     while waiting:
         by_tokens = sorted(waiting.values(), key=lambda part: -part.tokens)
         by_nodes = sorted(waiting.values(), key=lambda part: -part.size)
@@ -453,7 +458,7 @@ async def _plan_largest(
     return planned
 
 
-def _flag_route(order: SweepOrder) -> Route:
+def _make_flag_route(order: SweepOrder) -> Route:
     return Route(partition=order.partition.id, similarity=None, reason="a flag may name it")
 
 

@@ -32,9 +32,9 @@ from pgs_neo4j.pgs.partitioning.ensure import ensure_partitions
 from pgs_neo4j.pgs.partitioning.kept_settings import describe_ignored
 from pgs_neo4j.pgs.partitioning.order import PartitionOrder, PartitionTools
 from pgs_neo4j.pgs.partitioning.result import Partitioning, read_current, read_generation
-from pgs_neo4j.pgs.refusals import check_left
+from pgs_neo4j.pgs.refusals import check_unread_left
 from pgs_neo4j.pgs.runs import keys, runs, session
-from pgs_neo4j.pgs.runs.recording import Recording, hold
+from pgs_neo4j.pgs.runs.recording import Recording, hold_record
 from pgs_neo4j.pgs.runs.runs import Handle, StoredRun
 from pgs_neo4j.search.space import QuestionVector
 from pgs_neo4j.telemetry import spans
@@ -97,7 +97,7 @@ async def prepare(order: RunOrder, tools: RunTools) -> Prepared:
     """
     began = perf_counter()
     await _check_session(order, tools)
-    partitioning = await ensure_partitions(*_partition_order(order, tools))
+    partitioning = await ensure_partitions(*_make_partition_order(order, tools))
     tools.log.note_seconds("partition", perf_counter() - began)
     check_texts(order, partitioning.generation.node_count, partitioning.generation.texts)
     return Prepared(partitioning)
@@ -121,16 +121,16 @@ async def prepare_plan(order: RunOrder, tools: RunTools) -> tuple[Partitioning, 
         made = (await prepare(order, tools)).partitioning
         why = "has a new definition" if current else "had no partitions"
         return made, f"the graph {why}, so {counted(len(made.partitions), 'partition')} were made"
-    drift = await check_drift(*_partition_order(order, tools))
+    drift = await check_drift(*_make_partition_order(order, tools))
     check_texts(order, current.generation.node_count, current.generation.texts)
     ignored = describe_ignored(order.chosen, current.generation)
-    outdated = "" if drift is None else _outdated(drift)
+    outdated = "" if drift is None else _describe_drift(drift)
     # What matches the question now is known only once the question has read the texts again.
     current = replace(current, outdated=drift is not None and drift.changed)
     return current, "; ".join(filter(None, [outdated, ignored]))
 
 
-def _outdated(drift: Drift) -> str:
+def _describe_drift(drift: Drift) -> str:
     """Return what a plan of partitions says that a question would replace first."""
     if drift.settings_changed:
         return (
@@ -153,7 +153,9 @@ async def _check_session(order: RunOrder, tools: RunTools) -> None:
         await session.check_exists(tools.db, order.graph, order.request.session)
 
 
-def _partition_order(order: RunOrder, tools: RunTools) -> tuple[PartitionOrder, PartitionTools]:
+def _make_partition_order(
+    order: RunOrder, tools: RunTools
+) -> tuple[PartitionOrder, PartitionTools]:
     wanted = PartitionOrder(
         graph=order.graph,
         mapping=order.mapping,
@@ -186,19 +188,19 @@ async def record_run(
 
     async def begin() -> RunRecord:
         if stored is None:
-            return await _begin(order, tools, prepared)
-        return await _resume(order, tools, stored)
+            return await _begin_run(order, tools, prepared)
+        return await _resume_run(order, tools, stored)
 
-    def tell(run: str) -> None:
+    def report_start(run: str) -> None:
         tools.log.on_event(RunStarted(run, resumed=stored is not None))
 
-    with run_span(order, tools.calls, resumed=stored is not None) as span:
-        async with hold(begin, tools.end, tell) as record:
+    with start_run_span(order, tools.calls, resumed=stored is not None) as span:
+        async with hold_record(begin, tools.end, report_start) as record:
             span.note({spans.RUN_ID: record.id})
             yield record
 
 
-def run_span(order: RunOrder, calls: Calls, *, resumed: bool) -> SpanNotes:
+def start_run_span(order: RunOrder, calls: Calls, *, resumed: bool) -> SpanNotes:
     """Return the span of a run, which holds the question only if text is wanted."""
     about: Attributes = {
         spans.GRAPH: order.graph,
@@ -209,7 +211,7 @@ def run_span(order: RunOrder, calls: Calls, *, resumed: bool) -> SpanNotes:
     return start_span(spans.RUN, about, current=True)
 
 
-async def _begin(order: RunOrder, tools: RunTools, prepared: Prepared | None) -> RunRecord:
+async def _begin_run(order: RunOrder, tools: RunTools, prepared: Prepared | None) -> RunRecord:
     handle = Handle(order.request.run_id or keys.new_run_id(), str(Holder.unique()))
     properties = {
         "question": order.request.question,
@@ -220,7 +222,7 @@ async def _begin(order: RunOrder, tools: RunTools, prepared: Prepared | None) ->
     }
     for _ in range(ATTEMPTS):
         prepared = prepared or await prepare(order, tools)
-        await check_left(order, tools, prepared.partitioning)
+        await check_unread_left(order, tools, prepared.partitioning)
         await session.open_session(tools.db, order.graph, order.request.session)
         begun = await runs.begin(
             tools.db,
@@ -232,7 +234,7 @@ async def _begin(order: RunOrder, tools: RunTools, prepared: Prepared | None) ->
             total=tools.calls.spent_before(),
         )
         if begun == handle.id:
-            return _record(order, tools, handle, prepared)
+            return _make_record(order, tools, handle, prepared)
         if begun is not None:
             raise BusyError(
                 f"run {begun} has just begun with the same idempotency key; wait until it ends"
@@ -244,7 +246,7 @@ async def _begin(order: RunOrder, tools: RunTools, prepared: Prepared | None) ->
     )
 
 
-async def _resume(order: RunOrder, tools: RunTools, stored: StoredRun) -> RunRecord:
+async def _resume_run(order: RunOrder, tools: RunTools, stored: StoredRun) -> RunRecord:
     if stored.generation is None:
         raise UsageError(
             f"the partitions of run {stored.id} were deleted, so it cannot be resumed; its "
@@ -261,12 +263,12 @@ async def _resume(order: RunOrder, tools: RunTools, stored: StoredRun) -> RunRec
             "continues with its old partitions"
         )
     prepared = Prepared(replace(partitioning, outdated=True))
-    record = _record(order, tools, handle, prepared, before, today)
+    record = _make_record(order, tools, handle, prepared, before, today)
     record.routing = stored.properties.get("routing")
     return record
 
 
-def _record(
+def _make_record(
     order: RunOrder,
     tools: RunTools,
     handle: Handle,

@@ -14,7 +14,7 @@ from pgs_neo4j.pgs.runs.sweeps import read_unsynthesized
 from pgs_neo4j.text.shown import counted
 
 
-async def check_left(order: RunOrder, tools: RunTools, partitioning: Partitioning) -> None:
+async def check_unread_left(order: RunOrder, tools: RunTools, partitioning: Partitioning) -> None:
     """Raise NothingLeftError when a run would continue a session that has read everything.
 
     Reports of earlier runs without an answer are something to answer from. Raises DatabaseError.
@@ -28,7 +28,7 @@ async def check_left(order: RunOrder, tools: RunTools, partitioning: Partitionin
     if not await read_unsynthesized(
         tools.db, order.graph, order.request.session, "", generation_id
     ):
-        raise nothing_left(order, partitioning, read)
+        raise nothing_left_error(order, partitioning, read)
 
 
 def stops_at_end(order: RunOrder) -> bool:
@@ -36,7 +36,7 @@ def stops_at_end(order: RunOrder) -> bool:
     return order.request.mode == "continue" and not order.request.full_sweep
 
 
-def nothing_left(order: RunOrder, partitioning: Partitioning, read: Read) -> NothingLeftError:
+def nothing_left_error(order: RunOrder, partitioning: Partitioning, read: Read) -> NothingLeftError:
     """Return the error that says so in one sentence, and how to read everything again."""
     nodes = read.coverage(partitioning.partitions, partitioning.generation.texts)
     done = f"has read all {counted(nodes.nodes_total, 'node')} of graph {order.graph}"
@@ -60,7 +60,7 @@ def check_matched(
     ``partitions`` are the candidates, and ``read`` says which nodes need not be read again.
     """
     limit = order.config.max_unmatched_tokens
-    if not routing.unmatched or limit is None or not may_refuse(order, tools):
+    if not routing.unmatched or limit is None or not may_refuse_unmatched(order, tools):
         return
     routed = {route.partition for route in routing.routes}
     chosen = [part for part in partitions if part.id in routed]
@@ -75,7 +75,7 @@ def check_matched(
         )
 
 
-def may_refuse(order: RunOrder, tools: RunTools) -> bool:
+def may_refuse_unmatched(order: RunOrder, tools: RunTools) -> bool:
     """Whether a run is refused if its question is unmatched and it would buy too much."""
     paid = not all(tools.models.values())
     return (

@@ -58,22 +58,22 @@ def route(
     largest = sorted(partitions, key=lambda partition: (-partition.size, partition.id))
     if full_sweep:
         reason = "full sweep: every partition is read"
-        return _unscored(largest, len(largest), reason, broad=True, note=note)
+        return _route_unscored(largest, len(largest), reason, broad=True, note=note)
     limit = sweep_limit(len(largest), config)
     if is_broad(question):
         reason = "broad question: the largest partitions are read"
-        return _unscored(largest, limit, reason, broad=True, note=note)
-    scored = _scored(vector, partitions, centered) if vector is not None else []
+        return _route_unscored(largest, limit, reason, broad=True, note=note)
+    scored = _score_partitions(vector, partitions, centered) if vector is not None else []
     if not scored:
         reason = "not scored: the largest partitions are read"
-        return _unscored(largest, limit, reason, broad=False, note=note)
+        return _route_unscored(largest, limit, reason, broad=False, note=note)
     if everything_unread:
-        return _remainder(scored, largest, limit, note)
+        return _route_unread(scored, largest, limit, note)
     wanted = config.partition_relevance_threshold if threshold is None else threshold
-    return _relevant(scored, len(largest), wanted, config, note)
+    return _route_relevant(scored, len(largest), wanted, config, note)
 
 
-def _remainder(
+def _route_unread(
     scored: list[tuple[float, Partition]], largest: list[Partition], limit: int, note: str
 ) -> Routing:
     """Return the nearest first, then those without a score.
@@ -84,18 +84,18 @@ def _remainder(
     reasons = [f"unread so far, similarity {score:.2f}" for score, _ in nearest]
     comparable = {partition.id for _, partition in scored}
     others = [partition for partition in largest if partition.id not in comparable]
-    rest = _unscored(
+    rest = _route_unscored(
         others, limit - len(nearest), "unread so far, not scored", broad=False, note=""
     )
     return Routing(
-        routes=(*_routes(nearest, reasons), *rest.routes),
+        routes=(*_make_routes(nearest, reasons), *rest.routes),
         considered=len(largest),
         best_similarity=scored[0][0],
         note=note,
     )
 
 
-def _relevant(
+def _route_relevant(
     scored: list[tuple[float, Partition]],
     considered: int,
     threshold: float,
@@ -111,7 +111,7 @@ def _relevant(
     reasons += [f"similarity {score:.2f}, to reach the minimum of {least}" for score, _ in added]
     best = scored[0][0]
     routing = Routing(
-        routes=_routes(best_relevant + added, reasons),
+        routes=_make_routes(best_relevant + added, reasons),
         considered=considered,
         best_similarity=best,
         note=note,
@@ -126,13 +126,13 @@ def _relevant(
     reasons = [f"similarity {score:.2f}, among the nearest" for score, _ in fallback]
     return replace(
         routing,
-        routes=_routes(fallback, reasons),
+        routes=_make_routes(fallback, reasons),
         fallback=True,
         note="; ".join(part for part in (note, plain) if part),
     )
 
 
-def _scored(
+def _score_partitions(
     vector: NDArray[np.float32], partitions: Sequence[Partition], centered: bool
 ) -> list[tuple[float, Partition]]:
     """Return partitions with a centroid and their cosines, best first."""
@@ -168,7 +168,7 @@ def sweep_limit(count: int, config: PGSConfig) -> int:
     return min(count, sweep_cap(config))
 
 
-def _unscored(
+def _route_unscored(
     largest: list[Partition], limit: int, reason: str, *, broad: bool, note: str
 ) -> Routing:
     routes = tuple(
@@ -178,7 +178,9 @@ def _unscored(
     return Routing(routes=routes, considered=len(largest), broad=broad, note=note)
 
 
-def _routes(pairs: Sequence[tuple[float, Partition]], reasons: Sequence[str]) -> tuple[Route, ...]:
+def _make_routes(
+    pairs: Sequence[tuple[float, Partition]], reasons: Sequence[str]
+) -> tuple[Route, ...]:
     return tuple(
         Route(partition=partition.id, similarity=score, reason=reason)
         for (score, partition), reason in zip(pairs, reasons, strict=True)
@@ -202,7 +204,7 @@ def choose_by_evidence(
         enough = ENOUGH_DOCUMENTS
     best = next(iter(votes.values()), 0.0)
     relevant = sum(votes_of >= enough * best for votes_of in votes.values())
-    least = _least(config, everything_unread)
+    least = _least_count(config, everything_unread)
     limit = max(sweep_limit(relevant, config), least)
     return list(votes)[: max(min(relevant, limit), min(len(votes), least))]
 
@@ -227,13 +229,13 @@ def route_by_evidence(
         Route(
             partition=number,
             similarity=None,
-            reason=_evidence_reason(holders[number], (titles or {}).get(number, "")),
+            reason=_describe_evidence(holders[number], (titles or {}).get(number, "")),
             evidence=holders[number],
-            matches=_matches(evidence, number),
+            matches=_best_ranks(evidence, number),
         )
         for number in chosen
     ]
-    least = _least(config, everything_unread)
+    least = _least_count(config, everything_unread)
     others = [route for route in nearest if route.partition not in {*holders, *chosen}]
     routes += others[: max(least - len(routes), 0)]
     only_names = ONLY_NAMES if evidence.only_names else ""
@@ -250,7 +252,7 @@ def unknown_words(evidence: Evidence) -> str:
     return f"no text holds {', '.join(shown)}" + (f" and {more} more words" if more else "")
 
 
-def speaks(evidence: Evidence, threshold: float) -> bool:
+def matches_question(evidence: Evidence, threshold: float) -> bool:
     """Return whether any text, or a name of a label or relationship type, matches the question.
 
     It holds a word of the question, or its embedding reaches ``threshold``.
@@ -260,16 +262,16 @@ def speaks(evidence: Evidence, threshold: float) -> bool:
     return evidence.best_cosine is not None and evidence.best_cosine >= threshold
 
 
-def _least(config: PGSConfig, everything_unread: bool) -> int:
+def _least_count(config: PGSConfig, everything_unread: bool) -> int:
     return sweep_cap(config) if everything_unread else config.min_sweep_partitions
 
 
-def _matches(evidence: Evidence, partition: int) -> tuple[int, ...]:
+def _best_ranks(evidence: Evidence, partition: int) -> tuple[int, ...]:
     ranks = [node.rank for node in evidence.nodes if node.partition == partition]
     return tuple(ranks[:MOST_MATCHES])
 
 
-def _evidence_reason(count: int, title: str) -> str:
+def _describe_evidence(count: int, title: str) -> str:
     """Return why a partition is read, by its best node and the number of its nodes.
 
     One without a node has documents that refer to what matches, or that it refers to.

@@ -13,12 +13,12 @@ from pgs_neo4j.model import Partition, Route, Routing
 from pgs_neo4j.pgs.order import RunOrder, RunTools
 from pgs_neo4j.pgs.partitioning.result import Partitioning, add_centroids
 from pgs_neo4j.pgs.record import RunRecord
-from pgs_neo4j.pgs.refusals import nothing_left, stops_at_end
+from pgs_neo4j.pgs.refusals import nothing_left_error, stops_at_end
 from pgs_neo4j.pgs.relevance import (
     choose_by_evidence,
+    matches_question,
     route,
     route_by_evidence,
-    speaks,
     unknown_words,
 )
 from pgs_neo4j.pgs.runs import runs, session
@@ -78,14 +78,14 @@ async def select_partitions(
     if answer_missing:
         return Selection((), read)
     if stops_at_end(order):
-        raise nothing_left(order, partitioning, read)
+        raise nothing_left_error(order, partitioning, read)
     tools.log.warn(
         f"session {order.request.session} has read the whole graph, so everything is read again"
     )
     return Selection(candidates, Read({}))
 
 
-async def embed_order(
+async def embed_run_question(
     order: RunOrder, tools: RunTools, partitioning: Partitioning
 ) -> QuestionVector:
     """Return the question in the graph's space.
@@ -118,9 +118,9 @@ async def route_run(
     return await route_question(order, tools, record.partitioning, partitions, vector)
 
 
-async def remember_routing(tools: RunTools, record: RunRecord, routing: Routing) -> None:
+async def store_routing(tools: RunTools, record: RunRecord, routing: Routing) -> None:
     """Record the routing of a run, by which it is resumed. Raises DatabaseError."""
-    await runs.remember_routing(tools.db, record.handle, ROUTING.dump_json(routing).decode())
+    await runs.store_routing(tools.db, record.handle, ROUTING.dump_json(routing).decode())
 
 
 async def route_question(
@@ -136,7 +136,7 @@ async def route_question(
     """
     question = _Question(order, tools, partitioning, partitions, vector)
     evidence = await _find_evidence(question)
-    if evidence is not None and not speaks(evidence, _relevance(order, tools)):
+    if evidence is not None and not matches_question(evidence, _least_similarity(order, tools)):
         routing = await _route_unmatched(question, evidence)
     elif evidence is not None and evidence.nodes:
         routing = await _route_by_evidence(question, evidence)
@@ -156,14 +156,14 @@ class _Question:
     partitions: Sequence[Partition]
     vector: QuestionVector | None
 
-    async def embedded(self) -> QuestionVector:
+    async def get_vector(self) -> QuestionVector:
         """Return the question in the graph's space."""
         if self.vector is None:
-            self.vector = await embed_order(self.order, self.tools, self.partitioning)
+            self.vector = await embed_run_question(self.order, self.tools, self.partitioning)
         return self.vector
 
 
-async def find_order_evidence(
+async def find_run_evidence(
     order: RunOrder,
     tools: RunTools,
     partitioning: Partitioning,
@@ -195,10 +195,8 @@ async def _find_evidence(question: _Question) -> Evidence | None:
     ):
         return None
     comparable = tools.space.kind == "stored" and tools.space.embedder is not None
-    vector = await question.embedded() if comparable else None
-    return await find_order_evidence(
-        order, tools, question.partitioning, question.partitions, vector
-    )
+    vector = await question.get_vector() if comparable else None
+    return await find_run_evidence(order, tools, question.partitioning, question.partitions, vector)
 
 
 async def _route_by_evidence(question: _Question, evidence: Evidence) -> Routing:
@@ -250,13 +248,13 @@ async def _route_unmatched(question: _Question, evidence: Evidence) -> Routing:
 
 async def _route_by_centroids(question: _Question) -> Routing:
     order, tools = question.order, question.tools
-    asked = await question.embedded()
+    asked = await question.get_vector()
     routing = route(
         order.request.question,
         asked.vector,
-        await _compared(question, asked),
+        await _load_centroids(question, asked),
         order.config,
-        threshold=_threshold(order, tools),
+        threshold=_space_threshold(order, tools),
         centered=asked.borrowed or tools.space.lexical,
         full_sweep=order.request.full_sweep,
         everything_unread=order.request.mode == "continue",
@@ -267,7 +265,7 @@ async def _route_by_centroids(question: _Question) -> Routing:
     return routing
 
 
-async def _compared(question: _Question, asked: QuestionVector) -> Sequence[Partition]:
+async def _load_centroids(question: _Question, asked: QuestionVector) -> Sequence[Partition]:
     """Return the partitions, with their centroids if these are compared with a question."""
     order, partitions = question.order, question.partitions
     if asked.vector is None or order.request.full_sweep or is_broad(order.request.question):
@@ -277,12 +275,12 @@ async def _compared(question: _Question, asked: QuestionVector) -> Sequence[Part
     return await add_centroids(question.tools.db, order.graph, partitions)
 
 
-def _relevance(order: RunOrder, tools: RunTools) -> float:
-    threshold = _threshold(order, tools)
+def _least_similarity(order: RunOrder, tools: RunTools) -> float:
+    threshold = _space_threshold(order, tools)
     return order.config.partition_relevance_threshold if threshold is None else threshold
 
 
-def _threshold(order: RunOrder, tools: RunTools) -> float | None:
+def _space_threshold(order: RunOrder, tools: RunTools) -> float | None:
     """Return the space's own threshold, unless the user set one."""
     if "partition_relevance_threshold" in order.config.model_fields_set:
         return None

@@ -17,7 +17,7 @@ from pgs_neo4j.model import Partition, Sweep, SweepStatus
 from pgs_neo4j.model.ceilings import BULLETS_PER_SECTION
 from pgs_neo4j.pgs.checking.absences import Lookups
 from pgs_neo4j.pgs.claiming import claim_flagged
-from pgs_neo4j.pgs.forgetting import forget_deleted, forget_replies, meet_deletions
+from pgs_neo4j.pgs.forgetting import forget_deleted, forget_replies, notice_deletions
 from pgs_neo4j.pgs.log import RunLog
 from pgs_neo4j.pgs.order import RunOrder, RunTools
 from pgs_neo4j.pgs.partitioning.result import Partitioning
@@ -64,22 +64,22 @@ class SweepRecorder:
         try:
             await session.record_sweep(self.tools.db, handle, sweep, replies, total)
         except TextDeletedError:
-            holds = await meet_deletions(self.tools.db, self.tools.log)
+            holds = await notice_deletions(self.tools.db, self.tools.log)
             sweep, replies = forget_deleted(sweep, holds), forget_replies(replies, holds)
             await session.record_sweep(self.tools.db, handle, sweep, replies, total)
         if sweep.report is not None:
             self.lookups.begin(sweep.report)
             self.report_tokens[sweep.partition] = _report_tokens(sweep)
-            self.hold_back()
+            self.reserve_synthesis()
 
-    def tell(self, event: Event) -> None:
+    def report_event(self, event: Event) -> None:
         """Pass an event on; the report of a sweep is told as it was stored."""
         fence = self.tools.db.fence
         if fence is not None and isinstance(event, SweepFinished):
             event = SweepFinished(forget_deleted(event.sweep, fence.holds))
         self.tools.log.on_event(event)
 
-    def hold_back(self) -> None:
+    def reserve_synthesis(self) -> None:
         """Reserve the cost of a synthesis of the reports so far.
 
         Nothing is reserved without spending limits.
@@ -98,13 +98,13 @@ async def sweep_run(run: Run, lookups: Lookups) -> list[SweepResult]:
     shown = estimate(order.request.question) + estimate(order.search_answer or "")
     shown += sum(_report_tokens(recovered.sweep) for recovered in run.earlier)
     recorder = SweepRecorder(order, tools, lookups, shown)
-    recorder.hold_back()
+    recorder.reserve_synthesis()
     sweep_tools = SweepTools(
         db=tools.db,
         llm=tools.sweep_llm,
         calls=tools.calls,
         replies=record.replies,
-        on_event=recorder.tell,
+        on_event=recorder.report_event,
         record=recorder.record,
         gate=new_gate(in_order=tools.calls.bounded),
     )
@@ -220,8 +220,8 @@ def judge_sweeps(log: RunLog, results: Sequence[SweepResult]) -> None:
     stops = [result.stop for result in results if result.stop is not None]
     if sweeps and all(sweep.report is None for sweep in sweeps):
         if stops:
-            first = next((f"{reason}, and then " for reason in _refusals(results)), "")
-            raise _easiest(stops).to_error(f"nothing was read: {first}")
+            first = next((f"{reason}, and then " for reason in _rejection_reasons(results)), "")
+            raise _smallest_stop(stops).to_error(f"nothing was read: {first}")
         # So that the exception of an own model is in the traceback.
         cause = next((result.cause for result in results if result.cause is not None), None)
         raise AllSweepsFailedError(reasons) from cause
@@ -249,13 +249,13 @@ def judge_sweeps(log: RunLog, results: Sequence[SweepResult]) -> None:
         log.warn(f"{len(stops)} of {of} {were} left unread: {stops[0].text}")
 
 
-def _refusals(results: Sequence[SweepResult]) -> Iterator[str]:
+def _rejection_reasons(results: Sequence[SweepResult]) -> Iterator[str]:
     """Yield why replies were not accepted before limits kept others from being asked for."""
     for result in results:
         yield from result.refused or (result.sweep.errors if result.stop is None else ())
 
 
-def _easiest(stops: Sequence[Stop]) -> Stop:
+def _smallest_stop(stops: Sequence[Stop]) -> Stop:
     """Return the stop of the call that needs the smallest limit, and name that limit."""
     stop = min(stops, key=lambda stop: math.inf if stop.least is None else stop.least)
     if stop.least is None:

@@ -19,7 +19,7 @@ from pgs_neo4j.database.connection import Database
 from pgs_neo4j.engine import PGS, runs
 from pgs_neo4j.errors import BudgetError, UsageError
 from pgs_neo4j.llm.calls import ledger
-from pgs_neo4j.pgs.runs.runs import taken_away
+from pgs_neo4j.pgs.runs.runs import run_lost_error
 from pgs_neo4j.web.access.callers import Caller
 from pgs_neo4j.web.access.guard import Guard
 from pgs_neo4j.web.shared import Serving
@@ -35,7 +35,7 @@ PRICE, WRITTEN = 2.0, 8.0
 PRICES = {"input_price": PRICE, "output_price": WRITTEN}
 EMBEDDER = "text-embedding-3-small"
 MODELS = {"reader": PRICES, "writer": PRICES, EMBEDDER: {"input_price": PRICE, "output_price": 0.0}}
-LOST = str(taken_away())
+LOST = str(run_lost_error())
 VECTORS = "MATCH (n:Paper) SET n.vector = [x IN range(1, 7) | rand() - 0.5]"
 
 

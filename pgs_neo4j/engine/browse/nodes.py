@@ -20,7 +20,7 @@ from pgs_neo4j.database.queries import Row
 from pgs_neo4j.database.stored_data import FIX, Count, check_fields, check_stored
 from pgs_neo4j.errors import UnknownNodeError, UsageError
 from pgs_neo4j.model import GraphMapping, Node, NodeDetails, NodeFinding
-from pgs_neo4j.pgs.sweeping.claims import quotes_from
+from pgs_neo4j.pgs.sweeping.claims import find_node_quotes
 from pgs_neo4j.text import node_text
 from pgs_neo4j.text.claims.marking import remark
 from pgs_neo4j.text.json_data import Json, plain_data
@@ -154,7 +154,7 @@ async def read_findings(
 
 
 def _finding(values: Row, text: str, doubts: list[str], node: Node) -> NodeFinding:
-    values |= {"text": remark(text, doubts), "quotes": quotes_from(text, node)}
+    values |= {"text": remark(text, doubts), "quotes": find_node_quotes(text, node)}
     return check_fields(NodeFinding, values, WHAT, FIX)
 
 

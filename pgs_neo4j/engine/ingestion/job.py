@@ -52,7 +52,7 @@ async def record_ingestion(
                 done = await work()
         except BaseException as error:
             # Shielded: even an interrupted job is closed before its caller continues.
-            await to_the_end(jobs.close(db, jobs.broken(job, error, perf_counter() - began)))
+            await to_the_end(jobs.close(db, jobs.failed_job(job, error, perf_counter() - began)))
             if isinstance(error, ModelError):
                 again = f"'pgs resume {job.id}'" if options else "the same command"
                 error.add_note(f"what was ingested is kept, and {again} continues")

@@ -12,13 +12,13 @@ from pgs_neo4j.model import Answer, Coverage, Crosscheck, Routing, Shown, Synthe
 from pgs_neo4j.pgs.answering.context import Context
 from pgs_neo4j.pgs.answering.model_help import (
     asks_for_keywords,
-    find_again,
     orders_by_model,
     rerank_found,
+    search_by_model_keywords,
 )
 from pgs_neo4j.pgs.answering.reading import ReadReply, shown_citations
 from pgs_neo4j.pgs.answering.record import AnswerOrder, AnswerRecord, record_answer
-from pgs_neo4j.pgs.answering.reply import CheckedReply, check_prices, fit_prompt, reply_within
+from pgs_neo4j.pgs.answering.reply import CheckedReply, ask_within_limits, check_prices, fit_prompt
 from pgs_neo4j.pgs.log import RunLog
 from pgs_neo4j.pgs.order import RunOrder, RunTools
 from pgs_neo4j.pgs.partitioning.result import Partitioning
@@ -27,7 +27,7 @@ from pgs_neo4j.pgs.route import route_question
 from pgs_neo4j.pgs.runs import answers, session
 from pgs_neo4j.pgs.runs.answer_rows import write_search_answer
 from pgs_neo4j.pgs.runs.answers import result_properties
-from pgs_neo4j.pgs.runs.runs import StoredRun, find_former
+from pgs_neo4j.pgs.runs.runs import StoredRun, find_run_by_key
 from pgs_neo4j.pgs.runs.session import Read
 from pgs_neo4j.pgs.synthesis.statements import doubted_sentences
 
@@ -40,7 +40,7 @@ async def answer_request(order: AnswerOrder, tools: RunTools) -> Answer:
     ``answer_found``.
     """
     run, request = order.run, order.run.request
-    former = await find_former(
+    former = await find_run_by_key(
         tools.db, run.graph, request.session, request.idempotency_key, run.identity
     )
     if former is not None and former.properties.get("details"):
@@ -66,20 +66,20 @@ async def answer_found(
     await tools.ask_contexts(asked)
     fit_prompt(order, tools)  # before a run is recorded that has no room for an answer
     async with record_answer(order, tools, stored) as record:
-        found = await find_again(order, tools, record)
+        found = await search_by_model_keywords(order, tools, record)
         order = replace(order, found=await rerank_found(order, tools, record, found))
         with tools.log.phase("synthesize"):
-            context, replied = await reply_within(order, tools, record)
-        shown = await _shown(order, tools, record, context, replied.read)
+            context, replied = await ask_within_limits(order, tools, record)
+        shown = await _describe_shown(order, tools, record, context, replied.read)
         read = await _read_so_far(order, tools, record)
         partitioning = record.partitioning
         if partitioning is not None:
             partitioning = replace(partitioning, outdated=order.found.changed)
-        routing = await _route(order.run, tools, partitioning)
+        routing = await _suggest_routing(order.run, tools, partitioning)
         tools.report_contexts(asked)
         seconds = {**tools.log.seconds, "search": order.found.seconds}
         seconds["total"] = perf_counter() - began + order.found.seconds
-        answer = _compose(order, tools, record, replied, shown, read, routing, seconds)
+        answer = _compose_answer(order, tools, record, replied, shown, read, routing, seconds)
         if answer.text:
             recording = record.recording
             await write_search_answer(
@@ -90,7 +90,7 @@ async def answer_found(
     return answer
 
 
-async def _shown(
+async def _describe_shown(
     order: AnswerOrder, tools: RunTools, record: AnswerRecord, context: Context, read: ReadReply
 ) -> Shown:
     cited = shown_citations(context)
@@ -119,7 +119,9 @@ async def _read_so_far(order: AnswerOrder, tools: RunTools, record: AnswerRecord
     return await session.read_so_far(tools.db, run.graph, run.request.session, generation)
 
 
-async def _route(order: RunOrder, tools: RunTools, partitioning: Partitioning | None) -> Routing:
+async def _suggest_routing(
+    order: RunOrder, tools: RunTools, partitioning: Partitioning | None
+) -> Routing:
     """Return the partitions that a question to all of the graph would sweep; none if it fails."""
     if partitioning is None:
         return Routing(routes=(), considered=0)
@@ -131,7 +133,7 @@ async def _route(order: RunOrder, tools: RunTools, partitioning: Partitioning | 
         return Routing(routes=(), considered=len(partitioning.partitions))
 
 
-def _compose(
+def _compose_answer(
     order: AnswerOrder,
     tools: RunTools,
     record: AnswerRecord,
@@ -143,7 +145,7 @@ def _compose(
 ) -> Answer:
     spent = record.recording.before + tools.calls.settled()
     found = order.found
-    coverage, nothing = _coverages(record.partitioning, read, shown.nodes_total)
+    coverage, nothing = _measure_coverage(record.partitioning, read, shown.nodes_total)
     return Answer(
         question=order.run.request.question,
         graph=order.run.graph,
@@ -151,7 +153,7 @@ def _compose(
         run=record.id,
         mode=found.mode,
         model=tools.synthesis_llm.name,
-        synthesis=_synthesis(replied),
+        synthesis=_make_synthesis(replied),
         routing=routing,
         sweeps=(),
         coverage=coverage,
@@ -167,7 +169,7 @@ def _compose(
     )
 
 
-def _synthesis(replied: CheckedReply) -> Synthesis:
+def _make_synthesis(replied: CheckedReply) -> Synthesis:
     read, completion = replied.read, replied.completion
     return Synthesis(
         text=replied.text,
@@ -183,7 +185,7 @@ def _synthesis(replied: CheckedReply) -> Synthesis:
     )
 
 
-def _coverages(
+def _measure_coverage(
     partitioning: Partitioning | None, read: Read, nodes: int
 ) -> tuple[Coverage, Coverage]:
     """Return the coverage of the session, and that of this answer, which has read nothing."""

@@ -135,36 +135,40 @@ def build_context(found: Found, tokens: int) -> Context:
     check_tokens(tokens)
     page = _Page(tokens)
     if form := answer_form(found.question):
-        _write(page, "Form of the answer", [form])
+        _write_section(page, "Form of the answer", [form])
     nodes = {f"n{number}": item for number, item in enumerate(found.items[:MOST_NODES], start=1)}
-    names = (_name(alias, item) for alias, item in nodes.items())
-    listed = _write(page, "Nodes", names, int(SECTION_SHARE * tokens))
+    names = (_render_name(alias, item) for alias, item in nodes.items())
+    listed = _write_section(page, "Nodes", names, int(SECTION_SHARE * tokens))
     facts = {f"t{number}": fact for number, fact in enumerate(found.facts[:MOST_FACTS], start=1)}
-    stated = _write(
+    stated = _write_section(
         page,
         "Relationships",
-        (f"[{alias}] {_inert(fact.line)}" for alias, fact in facts.items()),
+        (f"[{alias}] {_defuse_line(fact.line)}" for alias, fact in facts.items()),
         min(FACT_TOKENS, int(SECTION_SHARE * tokens)),
     )
     section = int(SECTION_SHARE * tokens)
     described = "Partitions, as described or as last reported by a model"
-    _write(page, described, _units(found), section)
-    _write(page, "Findings of earlier runs, derived by a model", _findings(found), section)
+    _write_section(page, described, _render_units(found), section)
+    _write_section(
+        page, "Findings of earlier runs, derived by a model", _render_findings(found), section
+    )
     passages = _Passages(found.question, int(PASSAGE_SHARE * tokens))
     texts = {alias: item for alias, item in nodes.items() if item.text.strip()}
     first = dict(islice(texts.items(), MOST_PASSAGES))
-    read = _write(page, "Passages", (passages.show(alias, item) for alias, item in first.items()))
-    shown = {*_kept(nodes, listed), *_kept(first, read)}
-    whole = {one.alias: one for one in passages.shown if one.alias in _kept(first, read)}
+    read = _write_section(
+        page, "Passages", (passages.show(alias, item) for alias, item in first.items())
+    )
+    shown = {*_select_fitting(nodes, listed), *_select_fitting(first, read)}
+    whole = {one.alias: one for one in passages.shown if one.alias in _select_fitting(first, read)}
     text = "\n".join(page.lines).lstrip("\n")
     return Context(
         text=text,
         nodes={alias: item for alias, item in nodes.items() if alias in shown},
-        facts={alias: facts[alias] for alias in _kept(facts, stated)},
+        facts={alias: facts[alias] for alias in _select_fitting(facts, stated)},
         tokens=estimate(text),
         shortened=tuple(one for one in passages.shortened if one in whole),
         prompt_nodes=tuple(
-            whole.get(alias) or PromptNode(alias, _inert(item.title), "", item.labels)
+            whole.get(alias) or PromptNode(alias, _defuse_line(item.title), "", item.labels)
             for alias, item in nodes.items()
             if alias in shown
         ),
@@ -179,34 +183,36 @@ def check_tokens(tokens: int) -> None:
         )
 
 
-def _write(page: _Page, heading: str, blocks: Iterable[str], room: int | None = None) -> list[bool]:
+def _write_section(
+    page: _Page, heading: str, blocks: Iterable[str], room: int | None = None
+) -> list[bool]:
     return [*page.add(heading, blocks, room)]
 
 
-def _kept(aliases: Iterable[str], fits: Sequence[bool]) -> list[str]:
+def _select_fitting(aliases: Iterable[str], fits: Sequence[bool]) -> list[str]:
     return [alias for alias, fit in zip(aliases, fits, strict=True) if fit]
 
 
-def _inert(text: str) -> str:
+def _defuse_line(text: str) -> str:
     """Return a text of the graph on one line, in which nothing looks like an alias."""
     return defuse_relationships(one_line(text))
 
 
-def _name(alias: str, item: FoundItem) -> str:
+def _render_name(alias: str, item: FoundItem) -> str:
     labels = f" ({', '.join(map(one_line, item.labels))})" if item.labels else ""
-    way = f", by {_inert(item.way)}" if item.way else ""
-    return f"[{alias}] {_inert(item.title)}{labels}{way}"
+    way = f", by {_defuse_line(item.way)}" if item.way else ""
+    return f"[{alias}] {_defuse_line(item.title)}{labels}{way}"
 
 
-def _units(found: Found) -> Iterator[str]:
+def _render_units(found: Found) -> Iterator[str]:
     for unit in found.units:
         name = f"P{unit.id}" if unit.level == 0 else f"Unit {unit.id} of level {unit.level}"
         gist = unit.domain_state or unit.abstract
-        yield f"{name}: {_inert(unit.label)}" + (f". {_inert(gist)}" if gist else "")
+        yield f"{name}: {_defuse_line(unit.label)}" + (f". {_defuse_line(gist)}" if gist else "")
 
 
-def _findings(found: Found) -> Iterator[str]:
-    return (f"- {_inert(finding.text)} (run {finding.run})" for finding in found.findings)
+def _render_findings(found: Found) -> Iterator[str]:
+    return (f"- {_defuse_line(finding.text)} (run {finding.run})" for finding in found.findings)
 
 
 @dataclass(slots=True)
@@ -220,7 +226,7 @@ class _Passages:
 
     def show(self, alias: str, item: FoundItem) -> str:
         """Return a passage as a prompt shows it."""
-        title, text = _inert(item.title), defuse_relationships(clean_text(item.text))
+        title, text = _defuse_line(item.title), defuse_relationships(clean_text(item.text))
         node = PromptNode(alias, title, text, item.labels)
         if estimate(render_node(node)) > self.room:
             head = estimate(render_node(replace(node, text="")))
@@ -288,7 +294,7 @@ def answer_prompt(
 
 def relationship_aliases(text: str) -> Iterator[str]:
     """Yield the aliases of relationships that a text cites, in order, each once."""
-    cited = (alias for group in _GROUP.finditer(text) for alias in _aliases(group[1]))
+    cited = (alias for group in _GROUP.finditer(text) for alias in _find_aliases(group[1]))
     yield from dict.fromkeys(alias for alias in cited if alias[0] == "t")
 
 
@@ -296,7 +302,7 @@ def separate_citations(text: str) -> str:
     """Write citations of nodes and relationships apart: ``[n1, t2]`` becomes ``[n1] [t2]``."""
 
     def rewrite(group: re.Match[str]) -> str:
-        aliases = _aliases(group[1])
+        aliases = _find_aliases(group[1])
         if all(alias[0] == "n" for alias in aliases):
             return group[0]
         kinds = ([alias for alias in aliases if alias[0] == kind] for kind in "nt")
@@ -309,11 +315,11 @@ def defuse_relationships(text: str) -> str:
     """Make brackets that look like aliases of relationships visibly harmless."""
 
     def rewrite(group: re.Match[str]) -> str:
-        names_some = any(alias[0] == "t" for alias in _aliases(group[1]))
+        names_some = any(alias[0] == "t" for alias in _find_aliases(group[1]))
         return f"⟦{group[0][1:-1]}⟧" if names_some else group[0]
 
     return _GROUP.sub(rewrite, text)
 
 
-def _aliases(inside: str) -> list[str]:
+def _find_aliases(inside: str) -> list[str]:
     return [f"{kind.lower()}{int(number)}" for kind, number in _ALIAS.findall(inside)]

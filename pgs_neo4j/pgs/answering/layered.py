@@ -18,21 +18,21 @@ from pgs_neo4j.model import (
     SearchMode,
     Usage,
 )
-from pgs_neo4j.pgs.answering.modes import ANSWERED
+from pgs_neo4j.pgs.answering.modes import ANSWER_MODES
 from pgs_neo4j.pgs.answering.search import MOST_ITEMS, SearchOrder, SearchTools, check_mode, search
 from pgs_neo4j.pgs.log import RunLog
 from pgs_neo4j.pgs.order import RunOrder, RunTools
 from pgs_neo4j.pgs.partitioning.result import Partitioning
 from pgs_neo4j.pgs.pipeline import execute
 from pgs_neo4j.pgs.record import prepare
-from pgs_neo4j.pgs.refusals import check_left, check_matched, may_refuse
+from pgs_neo4j.pgs.refusals import check_matched, check_unread_left, may_refuse_unmatched
 from pgs_neo4j.pgs.route import (
-    embed_order,
-    find_order_evidence,
+    embed_run_question,
+    find_run_evidence,
     route_question,
     select_partitions,
 )
-from pgs_neo4j.pgs.sweeping.claims import Claims, Wording
+from pgs_neo4j.pgs.sweeping.claims import ClaimChecker, ShownWords
 from pgs_neo4j.pgs.sweeping.pieces import render_node
 from pgs_neo4j.pgs.sweeping.strict import ask_again
 from pgs_neo4j.pgs.synthesis.statements import (
@@ -87,7 +87,7 @@ class LayeredAnswer:
 
 
 @dataclass(frozen=True, slots=True)
-class _Nodes:
+class _SearchNodes:
     """The nodes to answer from, best first, ranked from 0, and how they were found."""
 
     nodes: tuple[Node, ...]
@@ -108,20 +108,20 @@ async def layered_search(
         raise UsageError(f"top_k is {top_k}; choose a number from 1 to {MOST_ITEMS}")
     if mode is not None:
         check_mode(mode)
-    if mode in ANSWERED:
+    if mode in ANSWER_MODES:
         raise UsageError(f"the mode {mode} finds no nodes to answer from; choose another one")
     await tools.ask_contexts([*tools.readers, tools.answer_llm])
     tools = await tools.fenced()
     prepared = await prepare(order, tools)
-    await check_left(order, tools, prepared.partitioning)  # before the search is paid
+    await check_unread_left(order, tools, prepared.partitioning)  # before the search is paid
     with tools.log.phase("search"):
-        vector = await embed_order(order, tools, prepared.partitioning)
+        vector = await embed_run_question(order, tools, prepared.partitioning)
         await _check_matched(order, tools, prepared.partitioning, vector)
         hits = None
         if mode is None:
             hits = await _find_evidence(order, tools, prepared.partitioning, vector, top_k)
         hits = hits or await _search(order, tools, prepared.partitioning, mode or "naive", top_k)
-        first = await _answer(order, tools.for_answers(), hits)
+        first = await _answer_search(order, tools.with_answer_llm(), hits)
     await tools.db.check_deleted(first.text)
     tools.log.on_event(SearchAnswered(first.text))
     answer = await execute(
@@ -134,7 +134,7 @@ async def _check_matched(
     order: RunOrder, tools: RunTools, partitioning: Partitioning, vector: QuestionVector
 ) -> None:
     """Raise UnmatchedQuestionError before anything is bought, as the run would after its search."""
-    if not may_refuse(order, tools):
+    if not may_refuse_unmatched(order, tools):
         return
     # The run reports its own routing.
     quiet = replace(tools, log=RunLog(ignore))
@@ -149,22 +149,22 @@ async def _find_evidence(
     partitioning: Partitioning,
     vector: QuestionVector,
     top_k: int,
-) -> _Nodes | None:
+) -> _SearchNodes | None:
     """Return the nodes that routing rests on; None without a text index, or if none matches."""
     partitions = partitioning.partitions
-    evidence = await find_order_evidence(order, tools, partitioning, partitions, vector)
+    evidence = await find_run_evidence(order, tools, partitioning, partitions, vector)
     if evidence is None or not evidence.nodes:
         return None
     places = [node.place for node in evidence.nodes[:top_k]]
     placed = await read_placed(tools.db, order.mapping, partitions, places)
     found = [placed[place].node for place in places if place in placed]
     nodes = tuple(replace(node, rank=rank) for rank, node in enumerate(found))
-    return _Nodes(nodes, evidence.method)
+    return _SearchNodes(nodes, evidence.method)
 
 
 async def _search(
     order: RunOrder, tools: RunTools, partitioning: Partitioning, mode: SearchMode, top_k: int
-) -> _Nodes:
+) -> _SearchNodes:
     """Return the nodes that a search finds; what it warns of is told."""
     generation = partitioning.generation
     own = OwnIndex(generation, partitioning.partitions, tools.known.texts)
@@ -181,29 +181,29 @@ async def _search(
         tools.log.warn(warning)
     methods = dict.fromkeys(path.method for path in found.paths if path.count)
     nodes = await read_nodes(tools.db, order.mapping, [item.id for item in found.items])
-    return _Nodes(nodes, ", ".join(methods) or "nothing found")
+    return _SearchNodes(nodes, ", ".join(methods) or "nothing found")
 
 
-async def _answer(order: RunOrder, tools: RunTools, hits: _Nodes) -> SearchAnswer:
+async def _answer_search(order: RunOrder, tools: RunTools, hits: _SearchNodes) -> SearchAnswer:
     if not hits.nodes:
         return SearchAnswer("No node is near to the question.", (), (), hits.method, Usage())
     doubting = None
     if tools.synthesis_llm.name != EXTRACTIVE:
-        doubting = _doubting(order.request.question, hits.nodes)
-    prompt = _prompt(order, tools, hits.nodes)
+        doubting = _make_doubting(order.request.question, hits.nodes)
+    prompt = _make_prompt(order, tools, hits.nodes)
     for tries in range(1, TRIES + 1):
         try:
-            text, usage = await _ask(order, tools, prompt, doubting)
+            text, usage = await _ask_model(order, tools, prompt, doubting)
             break
         except PromptTooLongError as error:
             if tries == TRIES:
                 raise
             tools.log.warn(f"the search answer was asked for again from less text, because {error}")
-            prompt = _prompt(order, tools, hits.nodes, len(prompt.system + prompt.user) // 2)
+            prompt = _make_prompt(order, tools, hits.nodes, len(prompt.system + prompt.user) // 2)
     struck = tuple[DoubtedSentence, ...]()
     if order.config.strict and (failed := doubted_sentences(text)):
         try:
-            second, more = await _ask(order, tools, ask_again(prompt, failed), doubting)
+            second, more = await _ask_model(order, tools, ask_again(prompt, failed), doubting)
             usage += more
             text = second if len(doubted_sentences(second)) <= len(failed) else text
         except (ModelError, StoppedError) as error:
@@ -213,7 +213,7 @@ async def _answer(order: RunOrder, tools: RunTools, hits: _Nodes) -> SearchAnswe
     return SearchAnswer(text, hits.nodes, citations, hits.method, usage, struck)
 
 
-async def _ask(
+async def _ask_model(
     order: RunOrder, tools: RunTools, prompt: Prompt, doubting: Doubting | None
 ) -> tuple[str, Usage]:
     """Return a reply without its instructions, its sentences in doubt marked, and its usage."""
@@ -231,12 +231,12 @@ async def _ask(
     return statements.pass_on(text) + statements.end(), reply.usage
 
 
-def _doubting(question: str, nodes: tuple[Node, ...]) -> Doubting:
+def _make_doubting(question: str, nodes: tuple[Node, ...]) -> Doubting:
     """Return what looks the sentences of the answer up in the nodes."""
     shown = {node.alias: node for node in nodes}
     everything = Sources.of("\n".join(f"{node.title}\n{node.text}" for node in nodes))
     known = Known(question=Material(question), nodes=frozenset((len(nodes),)))
-    claims = Claims(Wording(shown), known)
+    claims = ClaimChecker(ShownWords(shown), known)
 
     def doubt(sentence: str, cites: str) -> tuple[str, ...]:
         return claims.doubt(
@@ -246,7 +246,7 @@ def _doubting(question: str, nodes: tuple[Node, ...]) -> Doubting:
     return doubt
 
 
-def _prompt(
+def _make_prompt(
     order: RunOrder, tools: RunTools, nodes: tuple[Node, ...], most: int | None = None
 ) -> Prompt:
     """Return a prompt of about ``most`` characters that gives each node an equal share.
@@ -262,7 +262,7 @@ def _prompt(
     share = max((room - len(SYSTEM) - len(question) - 200) // len(nodes) - 300, 200)
     shown = tuple(
         PromptNode(
-            node.alias, clean_text(node.title), _within(clean_text(node.text), share), node.labels
+            node.alias, clean_text(node.title), _shorten(clean_text(node.text), share), node.labels
         )
         for node in nodes
     )
@@ -283,5 +283,5 @@ def _prompt(
     )
 
 
-def _within(text: str, share: int) -> str:
+def _shorten(text: str, share: int) -> str:
     return text if len(text) <= share else text[: share - 1] + "…"

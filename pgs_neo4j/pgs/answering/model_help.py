@@ -52,7 +52,7 @@ _NUMBER = re.compile(r"(?<![\w.])\d{1,3}(?![\w.]*\w)")
 def asks_for_keywords(order: AnswerOrder, tools: RunTools) -> bool:
     """Whether the model is asked; a reader that costs nothing knows no better than the words."""
     keyed = order.keywords == "model" and order.found.mode in KEYED
-    return keyed and order.again is not None and not is_free(tools.keyword_llm)
+    return keyed and order.search_again is not None and not is_free(tools.keyword_llm)
 
 
 def keyword_prompt(question: str) -> Prompt:
@@ -62,13 +62,15 @@ def keyword_prompt(question: str) -> Prompt:
     )
 
 
-async def find_again(order: AnswerOrder, tools: RunTools, record: AnswerRecord) -> Found:
+async def search_by_model_keywords(
+    order: AnswerOrder, tools: RunTools, record: AnswerRecord
+) -> Found:
     """Return what a search by the model's keywords finds.
 
     Where no model is asked, fails, or has no room, what the question's own words found stays.
     Raises DatabaseError.
     """
-    if order.again is None or not asks_for_keywords(order, tools):
+    if order.search_again is None or not asks_for_keywords(order, tools):
         return order.found
     try:
         prompt = keyword_prompt(order.run.request.question)
@@ -80,7 +82,7 @@ async def find_again(order: AnswerOrder, tools: RunTools, record: AnswerRecord) 
     if keywords is None:
         tools.log.warn("the question's own words were searched for: the model named no keywords")
         return order.found
-    return await order.again(keywords)
+    return await order.search_again(keywords)
 
 
 def parse_keywords(reply: str, question: str) -> Keywords | None:
@@ -88,7 +90,9 @@ def parse_keywords(reply: str, question: str) -> Keywords | None:
 
     Where a line is missing, the question's own words stand in for it.
     """
-    found = {name.lower(): _entries(rest) for name, rest in _LINE.findall(strip_thinking(reply))}
+    found = {
+        name.lower(): _split_entries(rest) for name, rest in _LINE.findall(strip_thinking(reply))
+    }
     low, high = found.get("names", ()), found.get("themes", ())
     if not (low or high):
         return None
@@ -96,7 +100,7 @@ def parse_keywords(reply: str, question: str) -> Keywords | None:
     return Keywords(low or own.low, high or own.high)
 
 
-def _entries(line: str) -> tuple[str, ...]:
+def _split_entries(line: str) -> tuple[str, ...]:
     entries = (
         one_line(entry.strip(" .*_`\"'"), LONGEST_KEYWORD).lower() for entry in line.split(";")
     )
@@ -140,7 +144,7 @@ async def rerank_found(
     DatabaseError.
     """
     if not orders_by_model(order, tools) or len(found.items) < 2:
-        return cut(order, found)
+        return cut_to_top_k(order, found)
     try:
         llm = tools.ordering_llm
         coded = tools.calls.asks_receipts(llm)
@@ -148,20 +152,20 @@ async def rerank_found(
         reply = await ask_once(order, tools, record, llm, prompt, ORDER_ROOM)
     except (ModelError, StoppedError) as error:
         tools.log.warn(f"the order was kept, because the reranker model failed: {error}")
-        return cut(order, found)
-    ordered = ordered_items(found.items, reply)
+        return cut_to_top_k(order, found)
+    ordered = order_items(found.items, reply)
     if ordered is None:
         tools.log.warn("the order was kept, because the reranker model named no node")
-        return cut(order, found)
-    return cut(order, replace(found, items=ordered))
+        return cut_to_top_k(order, found)
+    return cut_to_top_k(order, replace(found, items=ordered))
 
 
-def cut(order: AnswerOrder, found: Found) -> Found:
+def cut_to_top_k(order: AnswerOrder, found: Found) -> Found:
     """Return as many of the best nodes as are wanted."""
     return found if order.top_k is None else replace(found, items=found.items[: order.top_k])
 
 
-def ordered_items(items: Sequence[FoundItem], reply: str) -> tuple[FoundItem, ...] | None:
+def order_items(items: Sequence[FoundItem], reply: str) -> tuple[FoundItem, ...] | None:
     """Return the items in the order of a reply; those that it does not name follow.
 
     They share the scores that they had, so that scores stay in descending order. None if it names

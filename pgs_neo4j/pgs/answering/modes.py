@@ -185,7 +185,7 @@ def _by_score(fact: FoundFact) -> tuple[float, str]:
     return fact.score, fact.id
 
 
-def first(scores: Mapping[str, float], count: int) -> dict[str, float]:
+def take_best(scores: Mapping[str, float], count: int) -> dict[str, float]:
     """Return the best of some scores, which are in order."""
     return dict(islice(scores.items(), count))
 
@@ -199,14 +199,14 @@ async def search_naive(view: SearchView, trace: SearchTrace) -> dict[str, float]
     if view.vector is None:
         paths["text"] = view.by_text()
     await trace.walk(paths)
-    return _fused(trace)
+    return _fuse_paths(trace)
 
 
 async def search_local(view: SearchView, trace: SearchTrace) -> dict[str, float]:
     """Find the nodes that the question names, their relationships, and their neighbors."""
     await trace.walk({"text": view.by_text(view.names), "titles": view.by_title()})
-    named = _join(trace, "text", "titles", TITLE_SHARE)
-    return await _walk_on(view, trace, named)
+    named = _weigh_paths(trace, "text", "titles", TITLE_SHARE)
+    return await _walk_from_best(view, trace, named)
 
 
 async def search_global(view: SearchView, trace: SearchTrace) -> dict[str, float]:
@@ -222,7 +222,7 @@ async def search_global(view: SearchView, trace: SearchTrace) -> dict[str, float
         }
     )
     await trace.walk({"facts": view.facts(trace.scores["text"], embedded=False)})
-    return _join(trace, "text", "facts", FACT_SHARE)
+    return _weigh_paths(trace, "text", "facts", FACT_SHARE)
 
 
 async def search_hybrid(view: SearchView, trace: SearchTrace) -> dict[str, float]:
@@ -235,7 +235,7 @@ async def search_hybrid(view: SearchView, trace: SearchTrace) -> dict[str, float
             "findings": view.findings(view.question),
         }
     )
-    return await _walk_on(view, trace, _fused(trace))
+    return await _walk_from_best(view, trace, _fuse_paths(trace))
 
 
 async def search_mix(view: SearchView, trace: SearchTrace) -> dict[str, float]:
@@ -253,17 +253,17 @@ async def search_multipath(view: SearchView, trace: SearchTrace) -> dict[str, fl
     await trace.walk(
         {"vector": view.by_vector(), "text": view.by_text(), "titles": view.by_title()}
     )
-    entities = add_weighted([(_fused(trace), 1.0), (trace.scores["titles"], TITLE_SHARE)])
-    reached = await _walk_on(view, trace, entities, TRIPLET_HOPS)
+    entities = add_weighted([(_fuse_paths(trace), 1.0), (trace.scores["titles"], TITLE_SHARE)])
+    reached = await _walk_from_best(view, trace, entities, TRIPLET_HOPS)
     return spread(reached, trace.scores["facts"])
 
 
 async def search_triplets(view: SearchView, trace: SearchTrace) -> dict[str, float]:
     """Begin at the best nodes, and score every relationship within two hops."""
     await trace.walk({"vector": view.by_vector(), "text": view.by_text()})
-    entries = _fused(trace)
+    entries = _fuse_paths(trace)
     await trace.walk({"facts": view.facts(entries, TRIPLET_HOPS)})
-    return dict(trace.scores["facts"]) or first(entries, ENTRIES)
+    return dict(trace.scores["facts"]) or take_best(entries, ENTRIES)
 
 
 async def search_summary(view: SearchView, trace: SearchTrace) -> dict[str, float]:
@@ -286,7 +286,7 @@ async def search_structural(view: SearchView, trace: SearchTrace) -> dict[str, f
     by the cosine of the skeletons.
     """
     await trace.walk({"vector": view.by_vector(), "text": view.by_text()})
-    entries = first(_fused(trace), ENTRIES)
+    entries = take_best(_fuse_paths(trace), ENTRIES)
     await trace.walk(
         {
             "hops": view.hops(entries),
@@ -307,12 +307,12 @@ async def search_auto(view: SearchView, trace: SearchTrace) -> dict[str, float]:
     titles = SearchTrace()
     await titles.walk({"titles": view.by_title()})
     named = max(titles.scores["titles"].values(), default=0.0) >= EXACT
-    mode, reason = _choose(broad=is_broad(view.question), named=named)
+    mode, reason = _choose_mode(broad=is_broad(view.question), named=named)
     trace.reason = f"{mode}: {reason}"
     return await MODES[mode](view, trace)
 
 
-def _choose(*, broad: bool, named: bool) -> tuple[SearchMode, str]:
+def _choose_mode(*, broad: bool, named: bool) -> tuple[SearchMode, str]:
     if broad and named:
         return "hybrid", "the question is broad, and names a title"
     if broad:
@@ -335,11 +335,11 @@ MODES: Mapping[SearchMode, Mode] = {
     "summary": search_summary,
     "bypass": search_nothing,
 }
-ANSWERED: tuple[SearchMode, ...] = ("summary", "bypass")
+ANSWER_MODES: tuple[SearchMode, ...] = ("summary", "bypass")
 """Modes in which a model says something; without an answer they have no point."""
 
 
-async def _walk_on(
+async def _walk_from_best(
     view: SearchView, trace: SearchTrace, scores: dict[str, float], hops: int = 1
 ) -> dict[str, float]:
     """Walk from the best nodes; neighbors and passages gain by what is walked to them."""
@@ -350,9 +350,9 @@ async def _walk_on(
     return spread(spread(scores, trace.scores["hops"]), trace.scores.get("passages", {}))
 
 
-def _fused(trace: SearchTrace) -> dict[str, float]:
+def _fuse_paths(trace: SearchTrace) -> dict[str, float]:
     return add_weighted([(trace.scores.get(name, {}), weight) for name, weight in WEIGHTS.items()])
 
 
-def _join(trace: SearchTrace, main: str, beside: str, share: float) -> dict[str, float]:
+def _weigh_paths(trace: SearchTrace, main: str, beside: str, share: float) -> dict[str, float]:
     return add_weighted([(trace.scores[main], 1 - share), (trace.scores[beside], share)])

@@ -17,7 +17,7 @@ from pgs_neo4j.pgs.answering.model_help import (
     LONGEST_SHOWN,
     ORDER_ROOM,
     asks_for_keywords,
-    cut,
+    cut_to_top_k,
     keyword_prompt,
     orders_by_model,
     rerank_prompt,
@@ -25,7 +25,7 @@ from pgs_neo4j.pgs.answering.model_help import (
 from pgs_neo4j.pgs.answering.record import AnswerOrder
 from pgs_neo4j.pgs.answering.reply import check_prices, fit_prompt, is_empty
 from pgs_neo4j.pgs.order import RunTools
-from pgs_neo4j.pgs.plan import plus, usual_tokens
+from pgs_neo4j.pgs.plan import add_costs, usual_tokens
 from pgs_neo4j.pgs.record import shares_replies
 from pgs_neo4j.pgs.synthesis import reserve
 from pgs_neo4j.text.tokens import estimate
@@ -36,7 +36,7 @@ async def plan_answer(order: AnswerOrder, tools: RunTools) -> SearchPlan:
 
     Raises UsageError and DatabaseError.
     """
-    helpers = _helpers(order, tools)
+    helpers = _plan_helpers(order, tools)
     llms, contexts = [tools.synthesis_llm, *(llm for llm, _ in helpers)], tools.calls.contexts
     await tools.ask_contexts(llms)
     planned = await _plan_calls(order, tools, helpers)
@@ -48,17 +48,17 @@ async def _plan_calls(
 ) -> SearchPlan:
     run, llm = order.run, tools.synthesis_llm
     check_prices(tools, [helper for helper, *_ in helpers])
-    order = replace(order, found=cut(order, order.found))
+    order = replace(order, found=cut_to_top_k(order, order.found))
     try:
         context, prompt = fit_prompt(order, tools)
     except BudgetError as error:
-        return _planned(order, tools, budget=str(error))
+        return _make_free_plan(order, tools, budget=str(error))
     room = reserve.reply_tokens(tools.calls, llm, run.config, prompt)
     # What the model's keywords will find, and its order, are not known yet.
     if not helpers and (is_empty(order) or await _is_cached(order, tools, prompt, room)):
-        return _planned(order, tools, len(context.nodes), len(context.facts))
+        return _make_free_plan(order, tools, len(context.nodes), len(context.facts))
     usual = min(room, await usual_tokens(tools.db, llm.name, run.config.synthesis_max_tokens))
-    parts = [(llm, _one_call(estimated_tokens(prompt), usual, room)), *helpers]
+    parts = [(llm, _plan_call(estimated_tokens(prompt), usual, room)), *helpers]
     low, high = cost_range(tools.calls.budget, parts)
     if run.config.strict:  # at the upper end, the answer is asked for twice
         _, high = cost_range(tools.calls.budget, [parts[0], *parts])
@@ -79,7 +79,7 @@ async def _plan_calls(
     )
 
 
-def plus_search(plan: SearchPlan, spent: Spent) -> SearchPlan:
+def add_search_cost(plan: SearchPlan, spent: Spent) -> SearchPlan:
     """Return a plan with what its search took, since the answer will search again."""
     if not spent.usage.calls:
         return plan
@@ -87,16 +87,16 @@ def plus_search(plan: SearchPlan, spent: Spent) -> SearchPlan:
         plan,
         calls=plan.calls + spent.usage.calls,
         input_tokens=plan.input_tokens + spent.usage.input_tokens,
-        low=plus(plan.low, spent.cost),
-        high=plus(plan.high, spent.cost),
+        low=add_costs(plan.low, spent.cost),
+        high=add_costs(plan.high, spent.cost),
     )
 
 
-def _one_call(tokens: int, likely: int, most: int) -> PlannedCalls:
+def _plan_call(tokens: int, likely: int, most: int) -> PlannedCalls:
     return PlannedCalls(calls=1, input_tokens=tokens, output_tokens=likely, output_most=most)
 
 
-def _helpers(order: AnswerOrder, tools: RunTools) -> list[tuple[LLM, PlannedCalls]]:
+def _plan_helpers(order: AnswerOrder, tools: RunTools) -> list[tuple[LLM, PlannedCalls]]:
     """Return the calls before the answer's, each with its model."""
     question, items = order.run.request.question, order.found.items
     parts: list[tuple[LLM, PlannedCalls]] = []
@@ -104,13 +104,13 @@ def _helpers(order: AnswerOrder, tools: RunTools) -> list[tuple[LLM, PlannedCall
     if keyed:
         room = KEYWORD_ROOM
         tokens = estimated_tokens(keyword_prompt(question))
-        parts.append((tools.keyword_llm, _one_call(tokens, room // 4, room)))
+        parts.append((tools.keyword_llm, _plan_call(tokens, room // 4, room)))
     if orders_by_model(order, tools) and (keyed or len(items) > 1):
         room = ORDER_ROOM
         tokens = estimated_tokens(rerank_prompt(question, items))
         if keyed:  # other nodes will be found, of any length
             tokens = max(tokens, CANDIDATES * estimate("x" * LONGEST_SHOWN))
-        parts.append((tools.ordering_llm, _one_call(tokens, room // 4, room)))
+        parts.append((tools.ordering_llm, _plan_call(tokens, room // 4, room)))
     return parts
 
 
@@ -122,7 +122,7 @@ async def _is_cached(order: AnswerOrder, tools: RunTools, prompt: Prompt, room: 
     return bool(await replies.find([key]))
 
 
-def _planned(
+def _make_free_plan(
     order: AnswerOrder, tools: RunTools, nodes: int = 0, relationships: int = 0, budget: str = ""
 ) -> SearchPlan:
     """Return a plan without a call."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pgs_neo4j.model import Citation, DoubtedSentence, Finding, FoundFact, FoundItem, Node
 from pgs_neo4j.model.ceilings import BULLETS_PER_SECTION
 from pgs_neo4j.pgs.answering.context import Context, relationship_aliases, separate_citations
-from pgs_neo4j.pgs.sweeping.claims import Claims, Wording, check_quotes
+from pgs_neo4j.pgs.sweeping.claims import ClaimChecker, ShownWords, check_quotes
 from pgs_neo4j.pgs.sweeping.strict import kept_findings
 from pgs_neo4j.pgs.synthesis.statements import (
     Repeats,
@@ -93,7 +93,7 @@ def strike_reply(read: ReadReply, context: Context) -> ReadReply:
     )
 
 
-def doubt_reply(question: str, context: Context) -> Doubting:
+def make_doubting(question: str, context: Context) -> Doubting:
     """Return what looks the sentences of a reply up in what its prompt showed."""
     shown = _Shown.of(context)
     known = Known(
@@ -101,7 +101,7 @@ def doubt_reply(question: str, context: Context) -> Doubting:
         names=Material(context.text),
         nodes=frozenset((len(context.nodes), len(context.facts))),
     )
-    claims, everything = Claims(shown.wording, known), Sources.of(context.text)
+    claims, everything = ClaimChecker(shown.wording, known), Sources.of(context.text)
 
     def doubt(sentence: str, cites: str) -> tuple[str, ...]:
         return claims.doubt(sentence, cites, shown.cited, others=everything)
@@ -121,13 +121,13 @@ class _Shown:
 
     nodes: dict[str, Node]
     facts: dict[str, Node]
-    wording: Wording
+    wording: ShownWords
 
     @classmethod
     def of(cls, context: Context) -> _Shown:
-        nodes = {alias: _node(alias, item) for alias, item in context.nodes.items()}
-        facts = {alias: _fact(alias, fact) for alias, fact in context.facts.items()}
-        return cls(nodes, facts, Wording({**nodes, **facts}))
+        nodes = {alias: _item_as_node(alias, item) for alias, item in context.nodes.items()}
+        facts = {alias: _fact_as_node(alias, fact) for alias, fact in context.facts.items()}
+        return cls(nodes, facts, ShownWords({**nodes, **facts}))
 
     def cited(self, text: str) -> tuple[Citation, ...]:
         stated = (self.citation(alias) for alias in relationship_aliases(text))
@@ -157,7 +157,7 @@ class _Shown:
         )
 
 
-def _node(alias: str, item: FoundItem) -> Node:
+def _item_as_node(alias: str, item: FoundItem) -> Node:
     return Node(
         rank=int(alias[1:]) - 1,
         element_id=item.id,
@@ -168,7 +168,7 @@ def _node(alias: str, item: FoundItem) -> Node:
     )
 
 
-def _fact(alias: str, fact: FoundFact) -> Node:
+def _fact_as_node(alias: str, fact: FoundFact) -> Node:
     return Node(
         rank=int(alias[1:]) - 1, element_id=fact.id, key="", title=fact.line, text=fact.text
     )

@@ -18,9 +18,9 @@ from pgs_neo4j.llm.calls.replies import Replies
 from pgs_neo4j.model import Found, KeywordSource, RerankerName
 from pgs_neo4j.pgs.order import RunOrder, RunTools
 from pgs_neo4j.pgs.partitioning.result import Partitioning, read_current
-from pgs_neo4j.pgs.record import ATTEMPTS, run_span, shares_replies
+from pgs_neo4j.pgs.record import ATTEMPTS, shares_replies, start_run_span
 from pgs_neo4j.pgs.runs import keys, runs, session
-from pgs_neo4j.pgs.runs.recording import Recording, hold
+from pgs_neo4j.pgs.runs.recording import Recording, hold_record
 from pgs_neo4j.pgs.runs.runs import Handle, StoredRun
 from pgs_neo4j.telemetry import spans
 from pgs_neo4j.text.keywords import Keywords
@@ -31,9 +31,9 @@ class AnswerOrder:
     """A question, what a search found for it, and how long its context may be.
 
     ``run`` has the graph, the session, and the knobs. Without ``partitioned``, the graph has no
-    partitions, or only those of another definition. ``again`` searches for other ``keywords`` than
-    the question's own words. For the reranker ``model``, ``found`` has more nodes than the
-    ``top_k`` that are wanted; None: all are.
+    partitions, or only those of another definition. ``search_again`` searches for other
+    ``keywords`` than the question's own words. For the reranker ``model``, ``found`` has more nodes
+    than the ``top_k`` that are wanted; None: all are.
     """
 
     run: RunOrder
@@ -42,7 +42,7 @@ class AnswerOrder:
     keywords: KeywordSource = "words"
     rerank: RerankerName | None = None
     top_k: int | None = None
-    again: Callable[[Keywords], Awaitable[Found]] | None = None
+    search_again: Callable[[Keywords], Awaitable[Found]] | None = None
     max_context_tokens: int = CONTEXT_TOKENS
 
 
@@ -88,18 +88,20 @@ async def record_answer(
     """Hold the record of a run, and close it at the end; a ``stored`` run is resumed."""
 
     async def begin() -> AnswerRecord:
-        return await (_begin(order, tools) if stored is None else _resume(order, tools, stored))
+        return await (
+            _begin_run(order, tools) if stored is None else _resume_run(order, tools, stored)
+        )
 
-    def tell(run: str) -> None:
+    def report_start(run: str) -> None:
         tools.log.on_event(RunStarted(run, resumed=stored is not None))
 
-    with run_span(order.run, tools.calls, resumed=stored is not None) as span:
-        async with hold(begin, tools.end, tell) as record:
+    with start_run_span(order.run, tools.calls, resumed=stored is not None) as span:
+        async with hold_record(begin, tools.end, report_start) as record:
             span.note({spans.RUN_ID: record.id})
             yield record
 
 
-async def _begin(order: AnswerOrder, tools: RunTools) -> AnswerRecord:
+async def _begin_run(order: AnswerOrder, tools: RunTools) -> AnswerRecord:
     run, handle = (
         order.run,
         Handle(order.run.request.run_id or keys.new_run_id(), str(Holder.unique())),
@@ -112,7 +114,7 @@ async def _begin(order: AnswerOrder, tools: RunTools) -> AnswerRecord:
     }
     await ensure_schema(tools.db)
     for _ in range(ATTEMPTS):
-        partitioning = await _current(order, tools)
+        partitioning = await _read_partitioning(order, tools)
         await session.open_session(tools.db, run.graph, run.request.session)
         begun = await runs.begin(
             tools.db,
@@ -124,7 +126,7 @@ async def _begin(order: AnswerOrder, tools: RunTools) -> AnswerRecord:
             total=tools.calls.spent_before(),
         )
         if begun == handle.id:
-            return _record(order, tools, handle, partitioning)
+            return _make_record(order, tools, handle, partitioning)
         if begun is not None:
             raise BusyError(
                 f"run {begun} has just begun with the same idempotency key; wait until it ends"
@@ -135,19 +137,19 @@ async def _begin(order: AnswerOrder, tools: RunTools) -> AnswerRecord:
     )
 
 
-async def _resume(order: AnswerOrder, tools: RunTools, stored: StoredRun) -> AnswerRecord:
+async def _resume_run(order: AnswerOrder, tools: RunTools, stored: StoredRun) -> AnswerRecord:
     await ensure_schema(tools.db)
     handle, before, today = await runs.take_over(tools.db, stored)
-    return _record(order, tools, handle, await _current(order, tools), before, today)
+    return _make_record(order, tools, handle, await _read_partitioning(order, tools), before, today)
 
 
-async def _current(order: AnswerOrder, tools: RunTools) -> Partitioning | None:
+async def _read_partitioning(order: AnswerOrder, tools: RunTools) -> Partitioning | None:
     if not order.partitioned:
         return None
     return await read_current(tools.db, order.run.graph, centroids=False, known=tools.known)
 
 
-def _record(
+def _make_record(
     order: AnswerOrder,
     tools: RunTools,
     handle: Handle,

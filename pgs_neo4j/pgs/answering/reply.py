@@ -27,7 +27,7 @@ from pgs_neo4j.pgs.answering.reading import (
     SECTIONS,
     ReadReply,
     SectionGate,
-    doubt_reply,
+    make_doubting,
     read_reply_text,
     strike_reply,
 )
@@ -123,7 +123,7 @@ def is_empty(order: AnswerOrder) -> bool:
     return found.mode != "bypass" and not anything
 
 
-async def reply_within(
+async def ask_within_limits(
     order: AnswerOrder, tools: RunTools, record: AnswerRecord
 ) -> tuple[Context, CheckedReply]:
     """Return the reply to what was found, and as much of it as the model was given.
@@ -134,7 +134,7 @@ async def reply_within(
     context, prompt = fit_prompt(order, tools)
     for _ in range(TRIES - 1):
         try:
-            return context, await reply_to(order, tools, record, context, prompt)
+            return context, await ask_and_check(order, tools, record, context, prompt)
         except PromptTooLongError as error:
             too_long = error
         half = context.tokens // 2
@@ -145,10 +145,10 @@ async def reply_within(
         except BudgetError:
             raise too_long from None
         tools.log.warn(f"the answer was asked for again from fewer texts, because {too_long}")
-    return context, await reply_to(order, tools, record, context, prompt)
+    return context, await ask_and_check(order, tools, record, context, prompt)
 
 
-async def reply_to(
+async def ask_and_check(
     order: AnswerOrder, tools: RunTools, record: AnswerRecord, context: Context, prompt: Prompt
 ) -> CheckedReply:
     """Return the reply to a prompt, streamed as events, and look for what it did not find.
@@ -161,20 +161,20 @@ async def reply_to(
         return CheckedReply(read_reply_text(nothing, context), nothing, (), None)
     doubting = None
     if context.text and tools.synthesis_llm.name != EXTRACTIVE:
-        doubting = doubt_reply(order.run.request.question, context)
+        doubting = make_doubting(order.run.request.question, context)
     repeats = find_echoes_of(tools.synthesis_llm, prompt)
     strict = doubting is not None and order.run.config.strict
-    completion = await _complete(order, tools, record, prompt, doubting, repeats, aloud=not strict)
+    completion = await _complete(order, tools, record, prompt, doubting, repeats, stream=not strict)
     read = read_reply_text(completion.text, context, doubting, repeats)
     if strict and (failed := doubted_sentences(read.text)):
         again = ask_again(prompt, failed)
         first = read, completion
         read, completion = await _reply_again(order, tools, record, context, again, first)
         read = strike_reply(read, context)
-    absences = await _check(order, tools, record, context, read)
+    absences = await _look_for_missing(order, tools, record, context, read)
     verdicts = VerdictFilter(absences, NOT_FOUND, SECTIONS)
     text = verdicts.pass_on(read.text) + verdicts.end()
-    if held := text if strict else text[len(_before_missing(text)) :]:
+    if held := text if strict else text[len(_text_before_missing(text)) :]:
         await Teller(tools.log.on_event, tools.db.check_deleted).finish(held)
     return CheckedReply(read, text, absences, completion)
 
@@ -188,9 +188,9 @@ async def _reply_again(
     first: tuple[ReadReply, Completion],
 ) -> tuple[ReadReply, Completion]:
     """Return the reply to a second request, or the first one if more of the second is in doubt."""
-    doubting, repeats = doubt_reply(order.run.request.question, context), find_echoes(prompt)
+    doubting, repeats = make_doubting(order.run.request.question, context), find_echoes(prompt)
     try:
-        completion = await _complete(order, tools, record, prompt, doubting, repeats, aloud=False)
+        completion = await _complete(order, tools, record, prompt, doubting, repeats, stream=False)
     except (ModelError, StoppedError) as error:
         tools.log.warn(f"the answer was not asked for once more, only struck: {error}")
         return first
@@ -209,18 +209,18 @@ async def _complete(
     doubting: Doubting | None,
     repeats: Repeats | None,
     *,
-    aloud: bool,
+    stream: bool,
 ) -> Completion:
     """Return the model's reply, streamed with its doubts marked and without its instructions.
 
-    ``aloud``: it is streamed up to what was not found.
+    ``stream``: it is streamed up to what was not found.
     """
     gate, on_event = SectionGate(), tools.log.on_event
     statements = StatementFilter(doubting, NOT_FOUND, SECTIONS, repeats)
     teller = Teller(on_event, tools.db.check_deleted)
 
-    async def tell(text: str) -> None:
-        if aloud:
+    async def stream_piece(text: str) -> None:
+        if stream:
             await teller.tell(statements.pass_on(gate.pass_on(text)))
 
     llm, config = tools.synthesis_llm, order.run.config
@@ -235,14 +235,14 @@ async def _complete(
         check_deleted=tools.db.check_deleted,
     )
     try:
-        reply = await read_reply(connected, prompt, tell, room=room, effort=effort)
+        reply = await read_reply(connected, prompt, stream_piece, room=room, effort=effort)
     except PromptCutError:
         if teller.told:
             on_event(TextStreamed(WITHDRAWN))
         raise
     rest = gate.end()
     rest = statements.pass_on(rest) + statements.end()
-    if aloud:
+    if stream:
         await teller.finish(rest)
     if not strip_thinking(reply.text).strip():
         raise ModelOutputError(
@@ -257,12 +257,12 @@ async def _complete(
     return reply
 
 
-def _before_missing(text: str) -> str:
+def _text_before_missing(text: str) -> str:
     gate = SectionGate()
     return gate.pass_on(text) + gate.end()
 
 
-async def _check(
+async def _look_for_missing(
     order: AnswerOrder, tools: RunTools, record: AnswerRecord, context: Context, read: ReadReply
 ) -> tuple[CheckedAbsence, ...]:
     """Look for what was not found in the whole graph."""

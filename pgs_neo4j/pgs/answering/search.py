@@ -28,7 +28,7 @@ from pgs_neo4j.model import (
     SearchMode,
 )
 from pgs_neo4j.model.ceilings import RERANK_S
-from pgs_neo4j.pgs.answering.modes import MODES, SearchTrace, SearchView, first
+from pgs_neo4j.pgs.answering.modes import MODES, SearchTrace, SearchView, take_best
 from pgs_neo4j.search.known_indexes import KnownIndexes
 from pgs_neo4j.search.names import NAMES, ONLY_NAMES
 from pgs_neo4j.search.nodes import read_nodes
@@ -89,7 +89,7 @@ async def search(order: SearchOrder, tools: SearchTools) -> Found:
     UsageError for an unknown mode or a ``top_k`` out of range, and DatabaseError when the database
     cannot be read.
     """
-    _check(order)
+    _check_order(order)
     began = perf_counter()
     indexes = await tools.known.get(tools.db)
     question, warnings = await _embed(order, tools, indexes)
@@ -113,10 +113,10 @@ async def search(order: SearchOrder, tools: SearchTools) -> Found:
     return Found(
         question=order.question,
         mode=order.mode,
-        items=await _read_items(view, trace, first(best, order.top_k)),
+        items=await _read_items(view, trace, take_best(best, order.top_k)),
         paths=tuple(trace.reports),
         seconds=perf_counter() - began,
-        warnings=tuple(filter(None, (*warnings, _only_names(trace.reports), warning))),
+        warnings=tuple(filter(None, (*warnings, _warn_of_names(trace.reports), warning))),
         facts=trace.facts,
         units=trace.units,
         findings=trace.findings,
@@ -124,7 +124,7 @@ async def search(order: SearchOrder, tools: SearchTools) -> Found:
     )
 
 
-def _only_names(reports: Sequence[PathReport]) -> str:
+def _warn_of_names(reports: Sequence[PathReport]) -> str:
     """Return what to say if words were found in names of labels and types, and in no text."""
     found = [one for one in reports if one.name.split()[-1] == "text" and one.count]
     return ONLY_NAMES if found and all(one.method == NAMES for one in found) else ""
@@ -160,7 +160,7 @@ def check_mode(mode: SearchMode) -> None:
         raise UsageError(f"there is no search mode {mode!r}; the modes are {', '.join(MODES)}")
 
 
-def _check(order: SearchOrder) -> None:
+def _check_order(order: SearchOrder) -> None:
     check_mode(order.mode)
     if not 1 <= order.top_k <= MOST_ITEMS:
         raise UsageError(f"top_k is {order.top_k}; choose a number from 1 to {MOST_ITEMS}")

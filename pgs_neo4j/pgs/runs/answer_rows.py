@@ -118,18 +118,18 @@ def answer_rows(answer: Answer) -> AnswerRows:
         "generation": answer.generation,
         "thesis": thesis,
         "connections": connections,
-        "convergences": [*claimed, *_counted_convergences(run, crosscheck)],
-        "joins": _joins(run, crosscheck),
-        "absences": _absences(run, crosscheck),
+        "convergences": [*claimed, *_checked_convergence_rows(run, crosscheck)],
+        "joins": _join_rows(run, crosscheck),
+        "absences": _absence_rows(run, crosscheck),
         "citations": [
-            *_synthesis_citations(statements, synthesis.citations),
-            *_convergence_citations(run, crosscheck),
+            *_synthesis_citation_rows(statements, synthesis.citations),
+            *_convergence_citation_rows(run, crosscheck),
         ],
-        "sightings": _sightings(run, crosscheck),
+        "sightings": _sighting_rows(run, crosscheck),
     }
 
 
-def _counted_convergences(run: str, crosscheck: Crosscheck) -> list[ConvergenceRow]:
+def _checked_convergence_rows(run: str, crosscheck: Crosscheck) -> list[ConvergenceRow]:
     """Return the crosscheck's convergences, to follow those of the synthesis."""
     return [
         {
@@ -142,7 +142,7 @@ def _counted_convergences(run: str, crosscheck: Crosscheck) -> list[ConvergenceR
     ]
 
 
-def _joins(run: str, crosscheck: Crosscheck) -> list[JoinRow]:
+def _join_rows(run: str, crosscheck: Crosscheck) -> list[JoinRow]:
     return [
         {
             "id": checked_convergence_id(run, place),
@@ -153,7 +153,7 @@ def _joins(run: str, crosscheck: Crosscheck) -> list[JoinRow]:
     ]
 
 
-def _absences(run: str, crosscheck: Crosscheck) -> list[AbsenceRow]:
+def _absence_rows(run: str, crosscheck: Crosscheck) -> list[AbsenceRow]:
     return [
         {
             "id": absence_id(stated.run or run, stated.partition, stated.place),
@@ -170,7 +170,7 @@ def _absences(run: str, crosscheck: Crosscheck) -> list[AbsenceRow]:
     ]
 
 
-def _sightings(run: str, crosscheck: Crosscheck) -> list[SightingRow]:
+def _sighting_rows(run: str, crosscheck: Crosscheck) -> list[SightingRow]:
     return [
         {
             "id": absence_id(stated.run or run, stated.partition, stated.place),
@@ -183,7 +183,7 @@ def _sightings(run: str, crosscheck: Crosscheck) -> list[SightingRow]:
     ]
 
 
-def _synthesis_citations(
+def _synthesis_citation_rows(
     statements: Sequence[tuple[str, str]], citations: Sequence[Citation]
 ) -> Iterator[CitationRow]:
     """Yield each statement's id with its valid citations."""
@@ -191,16 +191,16 @@ def _synthesis_citations(
     for statement_id, text in statements:
         for citation in resolve_qualified(text, valid):
             if citation.valid:
-                yield _citation(statement_id, citation)
+                yield _citation_row(statement_id, citation)
 
 
-def _convergence_citations(run: str, crosscheck: Crosscheck) -> Iterator[CitationRow]:
+def _convergence_citation_rows(run: str, crosscheck: Crosscheck) -> Iterator[CitationRow]:
     for place, met in enumerate(crosscheck.convergences):
         for citation in met.citations:
-            yield _citation(checked_convergence_id(run, place), citation)
+            yield _citation_row(checked_convergence_id(run, place), citation)
 
 
-def _citation(statement_id: str, citation: Citation) -> CitationRow:
+def _citation_row(statement_id: str, citation: Citation) -> CitationRow:
     return {
         "id": statement_id,
         "partition": citation.partition,
@@ -273,11 +273,11 @@ def search_answer_rows(
             finding_row(claim_id(run, place), place, claim) for place, claim in enumerate(claims)
         ],
         "citations": [
-            *_citations(thesis["id"], answer.synthesis.citations),
+            *_claim_citation_rows(thesis["id"], answer.synthesis.citations),
             *(
                 row
                 for place, claim in enumerate(claims)
-                for row in _citations(claim_id(run, place), claim.citations)
+                for row in _claim_citation_rows(claim_id(run, place), claim.citations)
             ),
         ],
         "nodes": [
@@ -301,7 +301,9 @@ def search_answer_rows(
     }
 
 
-def _citations(statement: str, citations: tuple[Citation, ...]) -> Iterator[ClaimCitationRow]:
+def _claim_citation_rows(
+    statement: str, citations: tuple[Citation, ...]
+) -> Iterator[ClaimCitationRow]:
     """Yield the links to nodes; relationships have none of their own."""
     for cited in citations:
         if cited.valid and cited.element_id and cited.rank is not None:

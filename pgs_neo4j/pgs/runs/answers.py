@@ -30,8 +30,8 @@ from pgs_neo4j.model import (
 from pgs_neo4j.pgs.runs.answer_rows import answer_rows
 from pgs_neo4j.pgs.runs.runs import Handle, StoredRun, write_as_holder
 from pgs_neo4j.pgs.runs.session import Read
-from pgs_neo4j.pgs.runs.sweep_rows import Name, located
-from pgs_neo4j.pgs.runs.sweeps import recorded_sweeps
+from pgs_neo4j.pgs.runs.sweep_rows import Name, locate_citations
+from pgs_neo4j.pgs.runs.sweeps import read_recorded_sweeps
 
 
 class CitedRow(TypedDict):
@@ -99,9 +99,9 @@ async def load(db: Database, stored: StoredRun) -> Answer:
         run=stored.id,
         mode=properties["mode"],
         model=properties["model"],
-        synthesis=await _synthesis(db, stored.id, details.synthesis),
+        synthesis=await _locate_synthesis(db, stored.id, details.synthesis),
         routing=details.routing,
-        sweeps=await _sweeps(db, stored.id, generation_id, details),
+        sweeps=await _read_sweeps(db, stored.id, generation_id, details),
         coverage=details.coverage,
         own_coverage=details.own_coverage,
         usage=details.usage,
@@ -116,11 +116,11 @@ async def load(db: Database, stored: StoredRun) -> Answer:
     )
 
 
-async def _sweeps(
+async def _read_sweeps(
     db: Database, run: str, generation_id: str, details: Details
 ) -> tuple[Sweep, ...]:
     """Return the sweeps in the order of their routes."""
-    recorded = await recorded_sweeps(db, run, generation_id)
+    recorded = await read_recorded_sweeps(db, run, generation_id)
     # A run that was resumed and then killed has recorded what its last answer calls unread.
     recorded_ids = {sweep.partition for sweep in recorded}
     unread = [sweep for sweep in details.unread if sweep.partition not in recorded_ids]
@@ -129,12 +129,12 @@ async def _sweeps(
     return tuple(sorted(sweeps, key=lambda sweep: order.get(sweep.partition, len(order))))
 
 
-async def _synthesis(db: Database, run: str, synthesis: Synthesis) -> Synthesis:
+async def _locate_synthesis(db: Database, run: str, synthesis: Synthesis) -> Synthesis:
     rows = cast("list[CitedRow]", await db.read(queries.get("pgs/runs/read_cited"), run=run))
     element_ids: dict[Name, str] = {
         (row["partition"], row["alias"]): row["element_id"] for row in rows
     }
-    return replace(synthesis, citations=located(synthesis.citations, element_ids))
+    return replace(synthesis, citations=locate_citations(synthesis.citations, element_ids))
 
 
 def details_json(answer: Answer, read: Read) -> str:

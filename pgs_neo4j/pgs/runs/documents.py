@@ -37,7 +37,7 @@ class SourceRow(TypedDict):
     text: list[object]
 
 
-async def document(
+async def read_document(
     db: Database, stored: StoredRun, answer: Answer, mapping: GraphMapping
 ) -> Document:
     """Read what a page shows around an answer.
@@ -56,7 +56,7 @@ async def document(
             )
             for part in partitions
         ),
-        sources=tuple(await _sources(db, answer, mapping)),
+        sources=tuple(await _read_sources(db, answer, mapping)),
     )
 
 
@@ -90,9 +90,9 @@ def make_area(
     )
 
 
-async def _sources(db: Database, answer: Answer, mapping: GraphMapping) -> list[SourceNode]:
-    cited = _cited(answer)
-    rows = await _shown(db, answer, mapping)
+async def _read_sources(db: Database, answer: Answer, mapping: GraphMapping) -> list[SourceNode]:
+    cited = _name_cited_nodes(answer)
+    rows = await _read_shown(db, answer, mapping)
     places = sorted(place for place in cited if place[0])
     if not answer.generation:
         # Without its partitions, no node of one can be called missing.
@@ -112,10 +112,12 @@ async def _sources(db: Database, answer: Answer, mapping: GraphMapping) -> list[
         )
         for row in cast("list[SourceRow]", batch_rows):
             rows[row["partition"], row["rank"]] = row
-    return [_source(place, rows.get(place), cited[place]) for place in sorted(cited)]
+    return [_make_source(place, rows.get(place), cited[place]) for place in sorted(cited)]
 
 
-async def _shown(db: Database, answer: Answer, mapping: GraphMapping) -> dict[Place, SourceRow]:
+async def _read_shown(
+    db: Database, answer: Answer, mapping: GraphMapping
+) -> dict[Place, SourceRow]:
     """Read the nodes that the prompt of a search showed; none of another answer."""
     if answer.shown is None:
         return {}
@@ -130,10 +132,10 @@ async def _shown(db: Database, answer: Answer, mapping: GraphMapping) -> dict[Pl
     return {(row["partition"], row["rank"]): row for row in cast("list[SourceRow]", rows)}
 
 
-def _cited(answer: Answer) -> dict[Place, tuple[str, str]]:
+def _name_cited_nodes(answer: Answer) -> dict[Place, tuple[str, str]]:
     """Return key and title of every node in answer, reports, or checks."""
     nodes: dict[Place, tuple[str, str]] = {}
-    for citation in _citations(answer):
+    for citation in _iterate_citations(answer):
         if citation.valid and citation.rank is not None:
             name = (citation.node or "", citation.title or "")
             nodes.setdefault((citation.partition, citation.rank), name)
@@ -144,7 +146,7 @@ def _cited(answer: Answer) -> dict[Place, tuple[str, str]]:
     return nodes
 
 
-def _citations(answer: Answer) -> Iterable[Citation]:
+def _iterate_citations(answer: Answer) -> Iterable[Citation]:
     yield from answer.synthesis.citations
     for finding in answer.shown.findings if answer.shown else ():
         yield from finding.citations
@@ -156,7 +158,7 @@ def _citations(answer: Answer) -> Iterable[Citation]:
         yield from convergence.citations
 
 
-def _source(place: Place, row: SourceRow | None, name: tuple[str, str]) -> SourceNode:
+def _make_source(place: Place, row: SourceRow | None, name: tuple[str, str]) -> SourceNode:
     """Return a cited node; ``name`` is its key and title when cited."""
     partition, rank = place
     key, title = name

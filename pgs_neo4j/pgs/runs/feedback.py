@@ -53,8 +53,8 @@ async def record(
     has no answer, or has another outcome and ``replace`` is not set.
     """
     if is_running(stored):
-        raise _running(stored)
-    answer = await _load(db, stored)
+        raise _running_error(stored)
+    answer = await _load_answer(db, stored)
     rows = await db.write(
         queries.get("pgs/runs/set_outcomes"),
         run=stored.id,
@@ -65,7 +65,7 @@ async def record(
         alpha=ALPHA,
         start=START,
         types=list(mapping.relationship_types),
-        thesis_names=[f"P{partition}:{alias}" for partition, alias in _cited_by_thesis(answer)],
+        thesis_names=[f"P{partition}:{alias}" for partition, alias in _find_thesis_nodes(answer)],
     )
     if not rows:
         raise UnknownRunError(f"run {stored.id} was just deleted; 'pgs runs' lists the runs")
@@ -79,7 +79,7 @@ async def record(
         changed=row["state"] != "same",
         nodes=row["nodes"],
         triplets=row["triplets"],
-        missing=max(len(set(_cited(answer))) - row["cited"], 0),
+        missing=max(len(set(_find_cited_nodes(answer))) - row["cited"], 0),
     )
 
 
@@ -89,13 +89,13 @@ async def forget(db: Database, graph: str) -> int:
     return int(rows[0]["deleted"])
 
 
-async def _load(db: Database, stored: StoredRun) -> Answer:
+async def _load_answer(db: Database, stored: StoredRun) -> Answer:
     if not stored.properties.get("details"):
-        raise _unanswered(stored)
+        raise _unanswered_error(stored)
     return await answers.load(db, stored)
 
 
-def _cited_by_thesis(answer: Answer) -> list[Name]:
+def _find_thesis_nodes(answer: Answer) -> list[Name]:
     """Return the nodes that the thesis itself cites."""
     synthesis = answer.synthesis
     valid = {(cited.partition, cited.alias): cited for cited in synthesis.citations if cited.valid}
@@ -103,17 +103,17 @@ def _cited_by_thesis(answer: Answer) -> list[Name]:
     return [(citation.partition, citation.alias) for citation in cited if citation.valid]
 
 
-def _cited(answer: Answer) -> Iterator[Name]:
+def _find_cited_nodes(answer: Answer) -> Iterator[Name]:
     """Yield all nodes that an answer, its findings, and its flags cite.
 
     Those of an answer from a search are all that its prompt showed.
     """
-    for citation in answer.shown.nodes if answer.shown else _citations(answer):
+    for citation in answer.shown.nodes if answer.shown else _iterate_citations(answer):
         if citation.valid:
             yield citation.partition, citation.alias
 
 
-def _citations(answer: Answer) -> Iterator[Citation]:
+def _iterate_citations(answer: Answer) -> Iterator[Citation]:
     yield from answer.synthesis.citations
     for convergence in answer.crosscheck.convergences:
         yield from convergence.citations
@@ -125,9 +125,9 @@ def _citations(answer: Answer) -> Iterator[Citation]:
 def _check_state(stored: StoredRun, row: OutcomeRow, outcome: Outcome) -> None:
     """Raise the error of a state in which nothing was recorded."""
     if row["state"] == "running":
-        raise _running(stored)
+        raise _running_error(stored)
     if row["state"] == "unanswered":
-        raise _unanswered(stored)
+        raise _unanswered_error(stored)
     if row["state"] == "refused":
         raise FeedbackError(
             f"run {stored.id} already has the outcome {row['former']}; to make it {outcome}, "
@@ -135,11 +135,11 @@ def _check_state(stored: StoredRun, row: OutcomeRow, outcome: Outcome) -> None:
         )
 
 
-def _running(stored: StoredRun) -> BusyError:
+def _running_error(stored: StoredRun) -> BusyError:
     return BusyError(f"run {stored.id} is still running; give feedback when it has ended")
 
 
-def _unanswered(stored: StoredRun) -> FeedbackError:
+def _unanswered_error(stored: StoredRun) -> FeedbackError:
     return FeedbackError(
         f"run {stored.id} has no answer yet (status: {stored.status}), so there is nothing to "
         f"judge; continue it with 'pgs resume {stored.id}'"

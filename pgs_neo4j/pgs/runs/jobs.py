@@ -111,11 +111,11 @@ async def tidy(db: Database, graph: str) -> None:
 async def stay_alive(db: Database, job: Job) -> AsyncIterator[None]:
     """Give signs of life while the body runs; skip failed ones. Its log records have the job."""
     with log_ids(job=job.id):
-        async with keep_beating(partial(_beat, db, job), first_s=SIGN_S, close_s=CLOSE_S):
+        async with keep_beating(partial(_send_sign, db, job), first_s=SIGN_S, close_s=CLOSE_S):
             yield
 
 
-def broken(job: Job, error: BaseException, seconds: float) -> Job:
+def failed_job(job: Job, error: BaseException, seconds: float) -> Job:
     """Return the record of a job that an error ended after some seconds."""
     stopped = isinstance(error, asyncio.CancelledError | KeyboardInterrupt)
     busy = isinstance(error, BusyError) and not isinstance(error, LeaseLostError)
@@ -172,7 +172,7 @@ async def list_jobs(
         silent_s=SILENT_S,
         limit=limit,
     )
-    return [_job(row["job"]) for row in rows]
+    return [_parse_job(row["job"]) for row in rows]
 
 
 async def get(db: Database, job: str) -> Job:
@@ -180,20 +180,20 @@ async def get(db: Database, job: str) -> Job:
     rows = await db.read(queries.get("pgs/runs/job_by_id"), id=job, silent_s=SILENT_S)
     if not rows:
         raise UsageError(f"there is no job {job[:80]}; 'pgs jobs list' shows those on record")
-    return _job(rows[0]["job"])
+    return _parse_job(rows[0]["job"])
 
 
-async def _beat(db: Database, job: Job) -> float:
+async def _send_sign(db: Database, job: Job) -> float:
     with suppress(PGSError, TimeoutError):
         async with asyncio.timeout(CLOSE_S):
             await db.write(queries.get("pgs/runs/set_job_signs"), id=job.id)
     return SIGN_S
 
 
-def _job(stored: dict[str, Any]) -> Job:
+def _parse_job(stored: dict[str, Any]) -> Job:
     what = f"the record of job {str(stored['id'])[:SHOWN]}"
-    told = {
+    parsed = {
         name: parse_stored(_OBJECT, stored[name], f"{what}, {name}", FIX) if stored[name] else {}
         for name in ("figures", "options")
     }
-    return check_fields(Job, {**stored, **told}, what, FIX)
+    return check_fields(Job, {**stored, **parsed}, what, FIX)

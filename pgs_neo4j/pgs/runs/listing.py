@@ -79,10 +79,10 @@ async def list_runs(
         silent_s=SILENT_S,
         limit=limit,
     )
-    return [_info(row["run"]) for row in rows]
+    return [_parse_info(row["run"]) for row in rows]
 
 
-def _info(stored: Row) -> RunInfo:
+def _parse_info(stored: Row) -> RunInfo:
     what = f"run {str(stored['id'])[:SHOWN]}"
     request = parse_stored(_REQUEST, stored["request"], f"{what}, request", FIX)
     facts: dict[str, Any] = {field.name: stored.get(field.name) for field in fields(RunInfo)}

@@ -66,7 +66,7 @@ class Recording:
         """
         total = self.ledger.total()
         if not await runs.finish(self.db, self.handle, properties, sweeps, total=total):
-            raise runs.taken_away()
+            raise runs.run_lost_error()
         self.ended = True
 
     async def fail(self, error: BaseException) -> None:
@@ -75,7 +75,7 @@ class Recording:
             return
         self.ended = True
         properties = {
-            "status": _status(error),
+            "status": _final_status(error),
             "error": str(error) if isinstance(error, PGSError) else type(error).__name__,
         }
         late = isinstance(error, DeadlineError)
@@ -96,19 +96,19 @@ class Recording:
         return True
 
 
-class Recorded(Protocol):
+class HasRecording(Protocol):
     """Something that has the record of a run."""
 
     @property
     def recording(self) -> Recording: ...
 
 
-R = TypeVar("R", bound=Recorded)
+R = TypeVar("R", bound=HasRecording)
 
 
 @asynccontextmanager
-async def hold(
-    begin: Callable[[], Awaitable[R]], end: float | None, tell: Callable[[str], None]
+async def hold_record(
+    begin: Callable[[], Awaitable[R]], end: float | None, on_begin: Callable[[str], None]
 ) -> AsyncIterator[R]:
     """Hold the record that ``begin`` returns, and close it when the body ends.
 
@@ -123,7 +123,7 @@ async def hold(
             held = await begin()
             handle = held.recording.handle
             with log_ids(run=handle.id):
-                tell(handle.id)
+                on_begin(handle.id)
                 async with runs.stay_alive(held.recording.db, handle):
                     yield held
     except TimeoutError:
@@ -140,10 +140,10 @@ async def hold(
         raise
     finally:
         if held is not None:
-            await to_the_end(_release_deletions(held.recording.db))
+            await to_the_end(_forget_deletions(held.recording.db))
 
 
-async def _release_deletions(db: Database) -> None:
+async def _forget_deletions(db: Database) -> None:
     """Let what ended deletions looked for go, which was kept for this run."""
     if db.fence is not None and db.fence.moved:
         with suppress(PGSError, TimeoutError):
@@ -151,7 +151,7 @@ async def _release_deletions(db: Database) -> None:
                 await forget_ended(db)
 
 
-def _status(error: BaseException) -> str:
+def _final_status(error: BaseException) -> str:
     if isinstance(error, asyncio.CancelledError | KeyboardInterrupt):
         return "interrupted"
     return "stopped" if isinstance(error, StoppedError) else "failed"

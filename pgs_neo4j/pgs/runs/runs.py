@@ -135,7 +135,7 @@ async def begin(
     return str(rows[0]["id"]) if rows else None
 
 
-async def by_key(db: Database, graph: str, session: str, key: str) -> str | None:
+async def find_id_by_key(db: Database, graph: str, session: str, key: str) -> str | None:
     """Return the id of a session's run under an idempotency key; None without such a run."""
     rows = await db.read(
         queries.get("pgs/runs/run_by_key"), idempotency=keys.idempotency_uid(graph, session, key)
@@ -192,14 +192,14 @@ def check_key(key: str | None) -> None:
         raise UsageError(f"an idempotency key has 1 to {MAX_KEY} printable characters")
 
 
-async def find_former(
+async def find_run_by_key(
     db: Database, graph: str, session: str, key: str | None, request: dict[str, Any]
 ) -> StoredRun | None:
     """Return the session's run under an idempotency key; None without a key, or such a run.
 
     Raises IdempotencyError when the key belongs to another request.
     """
-    former = await by_key(db, graph, session, key) if key else None
+    former = await find_id_by_key(db, graph, session, key) if key else None
     if former is None:
         return None
     stored = await read(db, former)
@@ -260,7 +260,11 @@ async def take_over(db: Database, stored: StoredRun) -> tuple[Handle, Spent, Map
     if not rows:
         raise BusyError(f"another process has just resumed run {stored.id}; wait until it ends")
     spent = rows[0]["today"]
-    return handle, _spent(rows[0]["spent"]), {today: _spent(spent) if spent else Spent()}
+    return (
+        handle,
+        _parse_spent(rows[0]["spent"]),
+        {today: _parse_spent(spent) if spent else Spent()},
+    )
 
 
 async def record_total(db: Database, handle: Handle, total: Total) -> None:
@@ -292,7 +296,7 @@ def total_properties(total: Total) -> Row:
     }
 
 
-def _spent(stored: Row) -> Spent:
+def _parse_spent(stored: Row) -> Spent:
     usage = Usage(
         calls=stored["calls"],
         input_tokens=stored["input_tokens"],
@@ -303,7 +307,7 @@ def _spent(stored: Row) -> Spent:
     return Spent(usage, stored["cost"] if usage.calls else 0.0)
 
 
-async def remember_routing(db: Database, handle: Handle, routing: str) -> None:
+async def store_routing(db: Database, handle: Handle, routing: str) -> None:
     """Store the routing of a run, as JSON.
 
     Raises RunLostError when another process has taken the run over.
@@ -348,8 +352,8 @@ async def stay_alive(db: Database, handle: Handle) -> AsyncIterator[None]:
 
 
 async def _beat(db: Database, handle: Handle) -> float:
-    if not await _sign(db, handle):
-        raise taken_away()
+    if not await _send_sign(db, handle):
+        raise run_lost_error()
     return SIGN_S
 
 
@@ -362,11 +366,11 @@ async def write_as_holder(
     """
     rows = await db.write(query, run=handle.id, holder=handle.holder, **params)
     if not rows:
-        raise taken_away()
+        raise run_lost_error()
     return rows
 
 
-def taken_away() -> RunLostError:
+def run_lost_error() -> RunLostError:
     """Return the error for a run that can no longer be recorded."""
     return RunLostError(
         "the run can no longer be recorded, because it or its partitions were removed, or another "
@@ -374,7 +378,7 @@ def taken_away() -> RunLostError:
     )
 
 
-async def _sign(db: Database, handle: Handle) -> bool:
+async def _send_sign(db: Database, handle: Handle) -> bool:
     """Return whether this process still holds the run; true if the database does not answer."""
     try:
         async with asyncio.timeout(SIGN_TIMEOUT_S):

@@ -51,8 +51,8 @@ class Read:
 
     def shown(self, partition: int) -> frozenset[int]:
         """Return the ranks that need not be shown again: read, or shown without proof."""
-        nobody: frozenset[int] = frozenset()
-        return self.ranks.get(partition, nobody) | self.unproven.get(partition, nobody)
+        none: frozenset[int] = frozenset()
+        return self.ranks.get(partition, none) | self.unproven.get(partition, none)
 
     def unread(self, partition: Partition) -> int:
         """How many nodes of a partition are unread, and were not shown either."""
@@ -88,18 +88,18 @@ class Read:
         for sweep in sweeps:
             own = {rank for first, last in sweep.read for rank in range(first, last)}
             ranks.setdefault(sweep.partition, set()).update(own)
-            spoken = own.difference(sweep.without_text)
-            texts.setdefault(sweep.partition, set()).update(spoken)
+            with_text = own.difference(sweep.without_text)
+            texts.setdefault(sweep.partition, set()).update(with_text)
             shown = {rank for first, last in sweep.unproven for rank in range(first, last)}
             unproven.setdefault(sweep.partition, set()).update(shown)
         return Read(
-            _common(ranks, self.ranks),
-            _common(texts, self.texts),
-            _common(unproven, self.unproven),
+            _intersect(ranks, self.ranks),
+            _intersect(texts, self.texts),
+            _intersect(unproven, self.unproven),
         )
 
 
-def _common(
+def _intersect(
     ranks: Mapping[int, set[int]], among: Mapping[int, frozenset[int]]
 ) -> dict[int, frozenset[int]]:
     """Return the ranks that both have, by partition id."""

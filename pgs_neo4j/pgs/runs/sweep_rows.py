@@ -133,7 +133,7 @@ def sweep_rows(run_id: str, sweep: Sweep) -> SweepRows:
         "flags": flags,
         "absences": absences,
         "citations": [
-            _cited_row(bullet_id, citation)
+            _bullet_citation_row(bullet_id, citation)
             for bullet_id, citations in cited
             for citation in citations
             if citation.valid
@@ -200,7 +200,7 @@ def _sweep_row(sweep_id: str, sweep: Sweep) -> SweepNodeRow:
     }
 
 
-def _cited_row(bullet_id: str, citation: Citation) -> BulletCitationRow:
+def _bullet_citation_row(bullet_id: str, citation: Citation) -> BulletCitationRow:
     return {"id": bullet_id, "rank": citation.rank, "alias": citation.alias}
 
 
@@ -217,21 +217,23 @@ def quotes_json(quotes: tuple[Quote, ...]) -> str:
     return QUOTES.dump_json(quotes).decode()
 
 
-def citations_of(stored: str, element_ids: Mapping[Name, str]) -> tuple[Citation, ...]:
+def parse_citations(stored: str, element_ids: Mapping[Name, str]) -> tuple[Citation, ...]:
     """Read stored citations with their verdicts. Raises StoredDataError.
 
     ``element_ids`` belong to the nodes that are still in the graph.
     """
     citations = parse_stored(CITATIONS, stored, "a list of citations", FIX)
-    return located(citations, element_ids)
+    return locate_citations(citations, element_ids)
 
 
-def quotes_of(stored: str) -> tuple[Quote, ...]:
+def parse_quotes(stored: str) -> tuple[Quote, ...]:
     """Read stored quotations with their verdicts. Raises StoredDataError."""
     return parse_stored(QUOTES, stored, "a list of quotations", FIX)
 
 
-def located(citations: Iterable[Citation], element_ids: Mapping[Name, str]) -> tuple[Citation, ...]:
+def locate_citations(
+    citations: Iterable[Citation], element_ids: Mapping[Name, str]
+) -> tuple[Citation, ...]:
     """Give citations the element ids that their nodes have now.
 
     The id is None if the node is no longer in the graph, or if the citation is invalid.

@@ -30,7 +30,7 @@ from pgs_neo4j.model import (
     Usage,
 )
 from pgs_neo4j.pgs.runs import keys, runs
-from pgs_neo4j.pgs.runs.sweep_rows import Name, citations_of, quotes_of
+from pgs_neo4j.pgs.runs.sweep_rows import Name, parse_citations, parse_quotes
 from pgs_neo4j.pgs.sweeping.strict import marked_sentences
 
 
@@ -143,12 +143,12 @@ async def read_unsynthesized(
         generation=generation,
     )
     return [
-        Recovered(row["id"], _sweep(row, generation, current=row["current"], run=row["run"]))
+        Recovered(row["id"], _parse_sweep(row, generation, current=row["current"], run=row["run"]))
         for row in (check_stored(_UNSYNTHESIZED, row, _WHAT, FIX) for row in rows)
     ]
 
 
-async def recorded_sweeps(
+async def read_recorded_sweeps(
     db: Database, run: str, generation: str, partition: int | None = None
 ) -> list[Sweep]:
     """Return the sweeps that a run has recorded, by partition, or that of one ``partition``.
@@ -160,10 +160,12 @@ async def recorded_sweeps(
         run=run,
         partition=partition,
     )
-    return [_sweep(check_stored(_RECORDED, row, _WHAT, FIX), generation) for row in rows]
+    return [_parse_sweep(check_stored(_RECORDED, row, _WHAT, FIX), generation) for row in rows]
 
 
-def _sweep(row: RecordedSweepRow, generation: str, *, current: bool = True, run: str = "") -> Sweep:
+def _parse_sweep(
+    row: RecordedSweepRow, generation: str, *, current: bool = True, run: str = ""
+) -> Sweep:
     stored, partition = row["sweep"], row["partition"]
     if len(stored["struck"]) != len(stored["struck_reasons"]):
         raise unreadable(_WHAT, "its struck findings lack reasons", FIX)
@@ -173,24 +175,26 @@ def _sweep(row: RecordedSweepRow, generation: str, *, current: bool = True, run:
         Flag(
             text=flag["text"],
             target=flag["target"] if current else None,
-            citations=_citations(flag, partition),
+            citations=_locate_citations(flag, partition),
         )
-        for flag in _in_place(row["flags"])
+        for flag in _sort_bullets(row["flags"])
     )
     report = Report(
         partition=partition,
         domain_state=state,
-        findings=tuple(_finding(finding, partition) for finding in _in_place(row["findings"])),
+        findings=tuple(
+            _parse_finding(finding, partition) for finding in _sort_bullets(row["findings"])
+        ),
         flags=flags,
-        absences=tuple(Absence(text=absence["text"]) for absence in _in_place(row["absences"])),
+        absences=tuple(Absence(text=absence["text"]) for absence in _sort_bullets(row["absences"])),
         in_doubt=marked_sentences(state, flags, partition),
         struck=tuple(
             DoubtedSentence(text=text, reason=reason, partition=partition)
             for text, reason in zip(stored["struck"], stored["struck_reasons"], strict=True)
         ),
     )
-    read = _ranges(stored["read_first"], stored["read_last"])
-    unproven = _ranges(stored["unproven_first"], stored["unproven_last"])
+    read = _parse_ranges(stored["read_first"], stored["read_last"])
+    unproven = _parse_ranges(stored["unproven_first"], stored["unproven_last"])
     # Ranks are listed one by one in places, so ranges beyond all nodes would fill the memory.
     if sum(last - first for first, last in read + unproven) > stored["nodes"]:
         raise unreadable(_WHAT, "its ranges have more nodes than it", FIX)
@@ -214,7 +218,7 @@ def _sweep(row: RecordedSweepRow, generation: str, *, current: bool = True, run:
     )
 
 
-def _ranges(first: Sequence[int], last: Sequence[int]) -> tuple[tuple[int, int], ...]:
+def _parse_ranges(first: Sequence[int], last: Sequence[int]) -> tuple[tuple[int, int], ...]:
     """Return half-open ranges of ranks in order. Raises StoredDataError for others."""
     ranges = tuple(zip(first, last, strict=False))
     ends = [end for one in ranges for end in one]
@@ -223,21 +227,21 @@ def _ranges(first: Sequence[int], last: Sequence[int]) -> tuple[tuple[int, int],
     return ranges
 
 
-def _finding(row: StoredFinding, partition: int) -> Finding:
+def _parse_finding(row: StoredFinding, partition: int) -> Finding:
     return Finding(
         text=row["text"],
-        citations=_citations(row, partition),
-        quotes=quotes_of(row["quotes"]),
+        citations=_locate_citations(row, partition),
+        quotes=parse_quotes(row["quotes"]),
         doubts=tuple(row["doubts"] or ()),
     )
 
 
-def _citations(row: StoredBullet, partition: int) -> tuple[Citation, ...]:
+def _locate_citations(row: StoredBullet, partition: int) -> tuple[Citation, ...]:
     element_ids: dict[Name, str] = {
         (partition, cited["alias"]): cited["element_id"] for cited in row["cited"]
     }
-    return citations_of(row["citations"], element_ids)
+    return parse_citations(row["citations"], element_ids)
 
 
-def _in_place(rows: Sequence[Bullet]) -> list[Bullet]:
+def _sort_bullets(rows: Sequence[Bullet]) -> list[Bullet]:
     return sorted(rows, key=lambda row: row["place"])

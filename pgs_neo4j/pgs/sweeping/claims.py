@@ -35,7 +35,7 @@ _GAP = re.compile(r"\[?(?:\.\.\.|…)\]?|\[[^\[\]]{0,40}\]")  # an ellipsis, or 
 
 
 @dataclass(frozen=True, slots=True)
-class Wording:
+class ShownWords:
     """The nodes that a prompt showed, by alias; the words of each are prepared only once.
 
     Hundreds of findings may cite the same nodes. ``facts`` are those that other nodes state of a
@@ -54,7 +54,7 @@ class Wording:
         facts, links = self.facts.get(alias, ()), self.links.get(alias, ())
         return "\n".join((*head, node.text, *facts, *links))
 
-    def of(self, alias: str) -> str:
+    def words_of(self, alias: str) -> str:
         """Return the words of a node that was shown, and of the facts about it."""
         if alias not in self._words:
             node = self.shown[alias]
@@ -102,7 +102,9 @@ def find_quotes(text: str) -> list[str]:
     return [quote for quote in dict.fromkeys(quotes) if _is_quotation(quote)]
 
 
-def check_quotes(text: str, citations: Iterable[Citation], wording: Wording) -> tuple[Quote, ...]:
+def check_quotes(
+    text: str, citations: Iterable[Citation], wording: ShownWords
+) -> tuple[Quote, ...]:
     """Return a finding's quotations, checked in its valid citations.
 
     A quotation is found when a cited node says the same words. Letter case, white space, and
@@ -112,27 +114,27 @@ def check_quotes(text: str, citations: Iterable[Citation], wording: Wording) -> 
     if not quotes:
         return ()
     cited = dict.fromkeys(citation.alias for citation in citations if citation.valid)
-    texts = [wording.of(alias) for alias in cited if alias in wording.shown]
-    sought = [(quote, _parts(quote)) for quote in quotes]
+    texts = [wording.words_of(alias) for alias in cited if alias in wording.shown]
+    sought = [(quote, _quote_parts(quote)) for quote in quotes]
     return tuple(
-        Quote(quote, any(_says(words, parts) for words in texts)) for quote, parts in sought
+        Quote(quote, any(_contains(words, parts) for words in texts)) for quote, parts in sought
     )
 
 
-def quotes_from(text: str, node: Node) -> tuple[str, ...]:
+def find_node_quotes(text: str, node: Node) -> tuple[str, ...]:
     """Return the quotations of a finding that a node's title or text holds."""
     quotes = find_quotes(text)
     if not quotes:
         return ()
-    words = Wording({node.alias: node}).of(node.alias)
-    return tuple(quote for quote in quotes if _says(words, _parts(quote)))
+    words = ShownWords({node.alias: node}).words_of(node.alias)
+    return tuple(quote for quote in quotes if _contains(words, _quote_parts(quote)))
 
 
 def _is_quotation(quote: str) -> bool:
     return len(quote) >= LEAST_CHARACTERS and len(quote.split()) >= LEAST_WORDS
 
 
-def _parts(quote: str) -> list[list[str]]:
+def _quote_parts(quote: str) -> list[list[str]]:
     """Return the words of a quotation between its ellipses, each part between blanks.
 
     They are there twice: a hyphen divides two words, or it joins them.
@@ -141,7 +143,7 @@ def _parts(quote: str) -> list[list[str]]:
     return [[flatten(part) for part in parts], [flatten(join(part)) for part in parts]]
 
 
-def _says(words: str, spellings: Iterable[list[str]]) -> bool:
+def _contains(words: str, spellings: Iterable[list[str]]) -> bool:
     return any(_in_sequence(words, parts) for parts in spellings)
 
 
@@ -161,13 +163,13 @@ Cite = Callable[[str], Iterable[Citation]]
 
 
 @dataclass(frozen=True)
-class Claims:
+class ClaimChecker:
     """The texts of what a prompt showed, each prepared once, and what else may be said.
 
     ``around`` is what stands around the nodes, which a Domain State or a flag may repeat.
     """
 
-    wording: Wording
+    wording: ShownWords
     known: Known
     around: Material = field(default_factory=lambda: Material(""))
     _materials: dict[str, Material] = field(default_factory=dict)
@@ -193,7 +195,7 @@ class Claims:
 
         Without any, the sentence may rest on ``others``.
         """
-        cited = self._cited(cites, cite)
+        cited = self._cited_materials(cites, cite)
         return find_doubts(
             sentence,
             Sources(cited) if cited else others,
@@ -212,7 +214,7 @@ class Claims:
 
         Without any, it may rest on whatever the prompt showed.
         """
-        cited = self._cited(cites, cite)
+        cited = self._cited_materials(cites, cite)
         return find_doubts(
             sentence,
             Sources((self.around, *cited)) if cited else self._everything,
@@ -227,7 +229,7 @@ class Claims:
         """All that the prompt showed."""
         return Sources((self.around, *map(self._material, self.wording.shown)))
 
-    def _cited(self, cites: str, cite: Cite) -> tuple[Material, ...]:
+    def _cited_materials(self, cites: str, cite: Cite) -> tuple[Material, ...]:
         """Return the texts of the shown nodes that a text cites, in its order."""
         aliases = dict.fromkeys(one.alias for one in cite(cites) if one.valid)
         return tuple(self._material(alias) for alias in aliases if alias in self.wording.shown)

@@ -19,7 +19,7 @@ KEYWORDS = 10
 TITLES = 5
 Reached = Mapping[tuple[int, int], Sequence[str]]
 """Titles of a neighbor's nodes, by the ids of a partition and of the neighbor."""
-MOST = 10
+MOST_ANALOGIES = 10
 """Analogies that a prompt names for one partition, those with the largest difference."""
 TITLE_ROOM = (80, 240)  # characters and bytes of an analogy's title
 HEAD = """\
@@ -70,15 +70,15 @@ def render_digest(neighbor: PromptNeighbor) -> str:
     """Return a digest as a prompt shows it; a margin sets off what nodes say."""
     head = f"{neighbor.name}: {neighbor.edges} shared relationships; "
     lines = [
-        *_listed("Reached from here: ", neighbor.reached),
-        *_listed("Central: ", [t for t in neighbor.titles if t not in neighbor.reached]),
+        *_list_titles("Reached from here: ", neighbor.reached),
+        *_list_titles("Central: ", [t for t in neighbor.titles if t not in neighbor.reached]),
         *clean_text(neighbor.summary).splitlines(),
     ]
     head += _one_line(", ".join(neighbor.keywords))
     return "\n".join([head, *(f"| {line}" for line in lines)])
 
 
-def _listed(name: str, titles: Sequence[str]) -> list[str]:
+def _list_titles(name: str, titles: Sequence[str]) -> list[str]:
     return [name + _one_line("; ".join(titles))] if titles else []
 
 
@@ -106,11 +106,12 @@ async def read_analogies(
         text=mapping.text_properties,
         title=mapping.title_properties,
         key=mapping.key_properties,
-        most=MOST,
+        most=MOST_ANALOGIES,
     )
     return {
         row["partition"]: tuple(
-            PromptAnalogy(one["rank"], f"P{one['other']}", _title(one)) for one in row["analogies"]
+            PromptAnalogy(one["rank"], f"P{one['other']}", _make_title(one))
+            for one in row["analogies"]
         )
         for row in rows
     }
@@ -124,7 +125,7 @@ def render_analogies(analogies: Sequence[PromptAnalogy]) -> str:
     return "\n".join((HEAD, *lines, "</analogies>"))
 
 
-def _title(row: Mapping[str, object]) -> str:
+def _make_title(row: Mapping[str, object]) -> str:
     text = row["text"]
     title = title_of(row["title"], text if isinstance(text, list) else [], row["key"])
     return one_line(cut(title, *TITLE_ROOM)).replace('"', "'") or "untitled"

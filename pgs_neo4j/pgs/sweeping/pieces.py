@@ -41,15 +41,15 @@ def render_node(node: PromptNode) -> str:
 
     The margin keeps text from posing as a heading, an alias, or the end of the data.
     """
-    title = one_line(node.title + _listed(node.labels))
-    return _behind_margin(node.alias, title, clean_text(node.text))
+    title = one_line(node.title + _list_labels(node.labels))
+    return _add_margin(node.alias, title, clean_text(node.text))
 
 
-def _listed(labels: Sequence[str]) -> str:
+def _list_labels(labels: Sequence[str]) -> str:
     return f" ({', '.join(labels)})" if labels else ""
 
 
-def _behind_margin(alias: str, title: str, text: str) -> str:
+def _add_margin(alias: str, title: str, text: str) -> str:
     """Return a node with clean title (labels included) and clean text."""
     lines = text.removesuffix("\n").replace("\n", "\n| ") if text else "(no text)"
     return f"[{alias}] {title}\n| {lines}"
@@ -89,29 +89,29 @@ def cut_node(node: Node, limits: tuple[float, float]) -> Iterator[NodePiece]:
     """
     title, text = one_line(node.title), clean_text(node.text)
     names = tuple(map(inline_name, node.labels))
-    whole = _piece(node.rank, 1, PromptNode(node.alias, title, text, names))
+    whole = _make_piece(node.rank, 1, PromptNode(node.alias, title, text, names))
     if whole.characters <= limits[0] and whole.tokens <= limits[1]:
         yield whole
         return
-    share = (int(limits[0] * TITLE_SHARE), int(_bytes(limits) * TITLE_SHARE))
+    share = (int(limits[0] * TITLE_SHARE), int(_byte_limit(limits) * TITLE_SHARE))
     title = cut(title, *share)
     labels = (cut(one_line(", ".join(names)), *share),) if names else ()
-    longest = f"{title} (part 99999 of 99999){_listed(labels)}"
-    head = _behind_margin(node.alias, longest, "")
-    room = (int(limits[0]) - len(head), _bytes(limits) - len(head.encode()) - DEFUSING)
+    longest = f"{title} (part 99999 of 99999){_list_labels(labels)}"
+    head = _add_margin(node.alias, longest, "")
+    room = (int(limits[0]) - len(head), _byte_limit(limits) - len(head.encode()) - DEFUSING)
     parts = list(chunks(text, room)) or [""]
     for number, part in enumerate(parts, start=1):
         numbered = f"{title} (part {number} of {len(parts)})"
-        yield _piece(node.rank, len(parts), PromptNode(node.alias, numbered, part, labels))
+        yield _make_piece(node.rank, len(parts), PromptNode(node.alias, numbered, part, labels))
 
 
-def _piece(rank: int, parts: int, node: PromptNode) -> NodePiece:
-    text = _behind_margin(node.alias, node.title + _listed(node.labels), node.text)
+def _make_piece(rank: int, parts: int, node: PromptNode) -> NodePiece:
+    text = _add_margin(node.alias, node.title + _list_labels(node.labels), node.text)
     share = Fraction(1, parts)
     return NodePiece(rank, parts, node, text, len(text) + 1, estimate(text) + 1, share)
 
 
-def _middle(text: str) -> int:
+def _find_middle(text: str) -> int:
     """Return where to cut a text: behind the last word of its first half, if it has words."""
     half = len(text) // 2
     at = max(text.rfind(blank, half // 2, half) for blank in "\n ") + 1
@@ -123,16 +123,16 @@ def halve_piece(piece: NodePiece) -> tuple[NodePiece, ...]:
     node = piece.node
     if len(node.text) < 2 * LEAST_PART:
         return ()
-    at = _middle(node.text)
+    at = _find_middle(node.text)
     halves: list[NodePiece] = []
     for name, some in (("first", node.text[:at]), ("second", node.text[at:])):
         titled = replace(node, title=f"{node.title} ({name} half)", text=some)
-        made = _piece(piece.rank, piece.parts, titled)
+        made = _make_piece(piece.rank, piece.parts, titled)
         halves.append(replace(made, share=piece.share / 2))
     return tuple(halves)
 
 
-def _bytes(limits: tuple[float, float]) -> int:
+def _byte_limit(limits: tuple[float, float]) -> int:
     """Return the most UTF-8 bytes that a piece may have.
 
     No character has more than four.

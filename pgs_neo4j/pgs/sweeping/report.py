@@ -21,8 +21,8 @@ from pgs_neo4j.model import (
 )
 from pgs_neo4j.model.ceilings import BULLETS_PER_SECTION
 from pgs_neo4j.pgs.sweeping.claims import (
-    Claims,
-    Wording,
+    ClaimChecker,
+    ShownWords,
     check_quotes,
     facts_by_target,
     links_by_alias,
@@ -111,24 +111,24 @@ def sweep_prompt(
         f"Keywords: {clean_text(', '.join(partition.topics)) or 'none'}."
     )
     texts = [piece.text for piece in item.pieces]
-    data = [_nodes("\n".join(texts)), _relationships(item)]
+    data = [_render_nodes("\n".join(texts)), _render_relationships(item)]
     coded, codes = data, tuple[str, ...]()
     if with_receipts:
         text, codes = place_receipts(texts, [piece.tokens for piece in item.pieces])
-        coded = [_nodes(text), *data[1:]]
-    asked = _asked(order)
+        coded = [_render_nodes(text), *data[1:]]
+    asked = _render_question(order)
     # The digests of neighbors change with their texts. A report on this partition depends only
     # on which partition a number in it means.
     # The nodes that match are a hint, and change when other texts do.
     named = ", ".join(sorted(f"{other.name}={other.lineage}" for other in order.neighbors))
     shown = {piece.rank for piece in item.pieces}
     alike = render_analogies([one for one in order.analogies if one.rank in shown])
-    shared = _joined([head, *coded, _neighbors(order.neighbors), alike])
+    shared = _join_blocks([head, *coded, _render_neighbors(order.neighbors), alike])
     return Prompt(
         task="sweep",
         system=SYSTEM,
-        user=_joined([shared, _matches(order, item), request_receipts(codes), *asked]),
-        content=_joined([f"{partition.name}{part}", *data, named, alike, *asked]),
+        user=_join_blocks([shared, _render_matches(order, item), request_receipts(codes), *asked]),
+        content=_join_blocks([f"{partition.name}{part}", *data, named, alike, *asked]),
         question=order.question,
         nodes=item.nodes,
         relationships=item.relationships,
@@ -139,11 +139,11 @@ def sweep_prompt(
     )
 
 
-def _nodes(text: str) -> str:
+def _render_nodes(text: str) -> str:
     return f"<nodes>\n{text}\n</nodes>"
 
 
-def _matches(order: SweepOrder, item: Pass) -> str:
+def _render_matches(order: SweepOrder, item: Pass) -> str:
     """Return a line that names the nodes of a pass that match the question best."""
     shown = {piece.rank for piece in item.pieces}
     aliases = [f"n{rank + 1}" for rank in order.matches if rank in shown]
@@ -155,14 +155,14 @@ def _matches(order: SweepOrder, item: Pass) -> str:
     )
 
 
-def _asked(order: SweepOrder) -> list[str]:
+def _render_question(order: SweepOrder) -> list[str]:
     """Return the question; a known answer comes before it."""
     question = f"Question: {order.question}"
     if not order.search_answer:
         return [question]
     return [
         "A search over the nearest nodes already answered as below. Look for what it misses, "
-        f"contradicts, or leaves open.\n<known>\n{_margin(order.search_answer)}\n</known>",
+        f"contradicts, or leaves open.\n<known>\n{_add_margin(order.search_answer)}\n</known>",
         question,
     ]
 
@@ -193,7 +193,7 @@ def parse_report(
     said = strip_thinking(text)
     parts = _read_sections(said)
     if short and not parts:
-        cited = [f"- {line}" for line in _citing(said, partition, shown)]
+        cited = [f"- {line}" for line in _find_citing_lines(said, partition, shown)]
         parts = {"findings": "\n".join(cited)} if cited else {}
     if len(parts) < (1 if short else LEAST):
         raise ModelOutputError(
@@ -209,11 +209,11 @@ def parse_report(
     }
     # A reader may find nothing, and say so. Instructions and bare headings do not.
     says_none = len(parts) >= LEAST and state == stated and listed == items
-    says_none = says_none and (any(parts.values()) or not _is_frame(said))
+    says_none = says_none and (any(parts.values()) or not _is_bare_frame(said))
     if not (state or any(listed.values()) or says_none):
         raise ModelOutputError("the reply is not a report: its sections say nothing")
-    wording = Wording(shown, facts_by_target(shown), links_by_alias(relationships, shown))
-    claims = Claims(wording, known, Material(around)) if known is not None else None
+    wording = ShownWords(shown, facts_by_target(shown), links_by_alias(relationships, shown))
+    claims = ClaimChecker(wording, known, Material(around)) if known is not None else None
     if claims is not None:
         cite = partial(resolve, partition=partition, nodes=shown)
         state = mark(state, lambda sentence, _: claims.doubt_state(sentence, cite))
@@ -221,12 +221,12 @@ def parse_report(
     flags = tuple(
         flag
         for item in kept["outbound flags"]
-        for flag in _flags(item, partition, shown, known_partitions, claims)
+        for flag in _parse_flags(item, partition, shown, known_partitions, claims)
     )
     return Report(
         partition=partition,
         domain_state=state,
-        findings=tuple(finding(item, partition, wording, claims) for item in kept["findings"]),
+        findings=tuple(make_finding(item, partition, wording, claims) for item in kept["findings"]),
         flags=flags,
         absences=tuple(Absence(text=item) for item in kept["absences"]),
         omitted=sum(len(listed[name]) - len(kept[name]) for name in listed),
@@ -243,7 +243,7 @@ def _read_sections(text: str) -> dict[str, str]:
     return loose if len(loose) > len(parts) else parts
 
 
-def _is_frame(text: str) -> bool:
+def _is_bare_frame(text: str) -> bool:
     """Return whether nothing but headings and repeated instructions follows the first heading."""
     lines = dropwhile(lambda line: not opened_section(line, SECTIONS), text.splitlines())
     return all(
@@ -257,7 +257,7 @@ def has_sections(text: str) -> bool:
     return not said.strip() or bool(_read_sections(said))
 
 
-def _citing(text: str, partition: int, shown: Mapping[str, Node]) -> list[str]:
+def _find_citing_lines(text: str, partition: int, shown: Mapping[str, Node]) -> list[str]:
     """Return the lines that say something and then cite a node shown to the reader.
 
     A line of the prompt that a reply repeats has its alias in front, or a bar.
@@ -272,7 +272,9 @@ def _citing(text: str, partition: int, shown: Mapping[str, Node]) -> list[str]:
     ]
 
 
-def finding(text: str, partition: int, wording: Wording, claims: Claims | None = None) -> Finding:
+def make_finding(
+    text: str, partition: int, wording: ShownWords, claims: ClaimChecker | None = None
+) -> Finding:
     """Return a finding with citations resolved, and quotations and claims checked."""
     citations = resolve(text, partition, wording.shown)
     doubts: tuple[str, ...] = ()
@@ -325,7 +327,9 @@ def merge_reports(partition: int, reports: Mapping[str, Report], passes: int) ->
         findings=tuple(dict.fromkeys(f for report in ordered for f in report.findings)),
         flags=flags,
         absences=tuple(
-            Absence(text=text if len(found) == passes else f"{text} ({_places(found, passes)})")
+            Absence(
+                text=text if len(found) == passes else f"{text} ({_name_passes(found, passes)})"
+            )
             for text, found in holders.items()
         ),
         omitted=sum(report.omitted for report in ordered),
@@ -334,17 +338,17 @@ def merge_reports(partition: int, reports: Mapping[str, Report], passes: int) ->
     )
 
 
-def _places(found: Sequence[str], passes: int) -> str:
+def _name_passes(found: Sequence[str], passes: int) -> str:
     plural = "pass" if len(found) == 1 else "passes"
     return f"in {plural} {', '.join(found)} of {passes}"
 
 
-def _flags(
+def _parse_flags(
     item: str,
     partition: int,
     shown: Mapping[str, Node],
     known: Collection[int],
-    claims: Claims | None,
+    claims: ClaimChecker | None,
 ) -> list[Flag]:
     """Return a bullet's flags, one per partition that it begins with, with their marks."""
     citations = resolve(item, partition, shown)
@@ -353,14 +357,14 @@ def _flags(
     targets = [number for number in numbers if number in known and number != partition]
     text = item
     if named and named["end"] is not None and len(targets) == len(numbers):
-        text = _behind(named, item) or item
+        text = _strip_targets(named, item) or item
     if claims is not None:
         cite = partial(resolve, partition=partition, nodes=shown)
         text = mark(text, lambda sentence, cites: claims.doubt_flag(sentence, cites, cite))
     return [Flag(text=text, target=target, citations=citations) for target in targets or (None,)]
 
 
-def _behind(named: re.Match[str], item: str) -> str:
+def _strip_targets(named: re.Match[str], item: str) -> str:
     """Return a flag's text without its targets; bold stays balanced."""
     text = item[named.end() :].strip()
     names = named["names"]
@@ -370,7 +374,7 @@ def _behind(named: re.Match[str], item: str) -> str:
     return text[len(bold) :].strip() if text.startswith(bold) else bold + text
 
 
-def _relationships(item: Pass) -> str:
+def _render_relationships(item: Pass) -> str:
     if not item.relationship_lines and not item.omitted:
         return ""
     what = "relationship leads" if item.omitted == 1 else "relationships lead"
@@ -379,18 +383,18 @@ def _relationships(item: Pass) -> str:
     return f"<relationships>\n{lines}\n</relationships>"
 
 
-def _neighbors(neighbors: Sequence[PromptNeighbor]) -> str:
+def _render_neighbors(neighbors: Sequence[PromptNeighbor]) -> str:
     if not neighbors:
         return ""
     lines = "\n".join(map(render_digest, neighbors))
     return f"<neighbors>\n{lines}\n</neighbors>"
 
 
-def _margin(text: str) -> str:
+def _add_margin(text: str) -> str:
     return "\n".join(f"| {line}" for line in clean_text(text).splitlines())
 
 
-def _joined(blocks: Sequence[str]) -> str:
+def _join_blocks(blocks: Sequence[str]) -> str:
     return "\n\n".join(block for block in blocks if block)
 
 

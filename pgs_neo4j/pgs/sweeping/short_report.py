@@ -67,7 +67,7 @@ def loose_sections(text: str, labels: Mapping[str, str]) -> dict[str, str]:
     bodies: dict[str, list[str]] = {}
     current: list[str] = []
     for line in text.splitlines():
-        name, rest = _label(line, labels)
+        name, rest = _match_label(line, labels)
         if name:
             current = bodies.setdefault(name, [])
             current.append(rest)
@@ -78,7 +78,7 @@ def loose_sections(text: str, labels: Mapping[str, str]) -> dict[str, str]:
     return {name: "\n".join(lines).strip() for name, lines in bodies.items()}
 
 
-def _label(line: str, labels: Mapping[str, str]) -> tuple[str, str]:
+def _match_label(line: str, labels: Mapping[str, str]) -> tuple[str, str]:
     """Return the section that a line opens and the text behind its label; else two empty texts."""
     bare = _TAG.sub("", line).lstrip(_MARKS)
     if number := _NUMBER.match(bare):
@@ -99,14 +99,14 @@ class Echoes:
     """Recognizes items that only repeat instructions."""
 
     def __init__(self, *instructions: str) -> None:
-        self._pairs = {pair for text in instructions for pair in _pairs_of(_words(text))}
+        self._pairs = {pair for text in instructions for pair in _word_pairs(_words(text))}
 
     def is_echo(self, item: str) -> bool:
         """Return whether an item repeats the instructions, or is a blank to fill in."""
         words = _words(item)
         if not words:
             return "..." in item or "\u2026" in item
-        pairs = _pairs_of(words)
+        pairs = _word_pairs(words)
         shared = sum(pair in self._pairs for pair in pairs)
         return len(words) >= ECHO_WORDS and shared >= ECHO_SHARE * len(pairs)
 
@@ -115,5 +115,5 @@ def _words(text: str) -> list[str]:
     return _WORD.findall(GROUP.sub(" ", text).lower())
 
 
-def _pairs_of(words: list[str]) -> list[tuple[str, str]]:
+def _word_pairs(words: list[str]) -> list[tuple[str, str]]:
     return list(pairwise(words))

@@ -24,7 +24,7 @@ def ask_again(prompt: Prompt, failed: Sequence[DoubtedSentence]) -> Prompt:
     lines = [AGAIN]
     left = AGAIN_CHARACTERS - len(AGAIN)
     for one in failed:
-        line = f"| {_short(one.text)} -- {_short(one.reason)}"
+        line = f"| {_shorten(one.text)} -- {_shorten(one.reason)}"
         left -= len(line) + 1
         if left < 0:
             break
@@ -84,5 +84,5 @@ def stands_better(second: Report, first: Report) -> bool:
     return len(kept_findings(second.findings)) >= len(kept_findings(first.findings))
 
 
-def _short(text: str) -> str:
+def _shorten(text: str) -> str:
     return one_line(clean_text(text), LONGEST)

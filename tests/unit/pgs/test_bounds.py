@@ -3,7 +3,7 @@
 import pytest
 
 from pgs_neo4j.model import PlannedMost
-from pgs_neo4j.pgs.bounds import Reading, largest
+from pgs_neo4j.pgs.bounds import Reading, sum_largest
 from tests.forecasts import MODES, try_graph
 
 
@@ -35,9 +35,9 @@ def test_the_most_of_any_two_has_the_largest_of_each_kind() -> None:
     slow = Reading(PlannedMost(calls=9, input_tokens=1, output_tokens=5, cost=1.0), 3)
     long = Reading(PlannedMost(calls=1, input_tokens=90, output_tokens=6, cost=2.0), 4)
     wide = Reading(PlannedMost(calls=2, input_tokens=80, output_tokens=9, cost=9.0), 5)
-    assert largest([slow, long, wide], 2) == Reading(
+    assert sum_largest([slow, long, wide], 2) == Reading(
         PlannedMost(calls=11, input_tokens=170, output_tokens=15, cost=11.0), 9
     )
     free = Reading(PlannedMost(calls=1, cost=None), 0)
-    assert largest([slow, free], 1).most.cost is None
-    assert largest([], 3) == Reading()
+    assert sum_largest([slow, free], 1).most.cost is None
+    assert sum_largest([], 3) == Reading()

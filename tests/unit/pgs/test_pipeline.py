@@ -50,6 +50,6 @@ async def test_only_a_cut_is_called_a_cut_and_the_answer_has_what_is_recorded(
     tools = SimpleNamespace(log=SimpleNamespace(warn=warnings.append))
     results = [SweepResult(SWEEP, settle=settle)]
     run: Any = SimpleNamespace(tools=tools, results=results, sweeps=(SWEEP,))
-    await pipeline.withdraw_cut(run)
+    await pipeline.withdraw_cut_nodes(run)
     assert run.sweeps == (now,)
     assert warnings == ([pipeline.CUT_LATE] if warned else [])

@@ -7,7 +7,7 @@ import pytest
 
 from pgs_neo4j.config import PGSConfig
 from pgs_neo4j.model import Partition
-from pgs_neo4j.pgs.relevance import route, route_by_evidence, speaks, unknown_words
+from pgs_neo4j.pgs.relevance import matches_question, route, route_by_evidence, unknown_words
 from pgs_neo4j.search.evidence import Evidence, EvidenceNode
 from pgs_neo4j.search.question import is_broad
 
@@ -212,5 +212,5 @@ def test_words_that_no_text_holds_are_noted():
 )
 def test_a_known_word_or_a_near_embedding_speaks_to_a_question(unknown, cosine, expected):
     found = Evidence((), unknown=unknown, word_count=2, best_cosine=cosine)
-    assert speaks(found, 0.25) is expected
-    assert speaks(Evidence(()), 0.25)  # without content words there is nothing to miss
+    assert matches_question(found, 0.25) is expected
+    assert matches_question(Evidence(()), 0.25)  # without content words there is nothing to miss

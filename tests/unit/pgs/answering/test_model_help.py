@@ -19,12 +19,12 @@ from pgs_neo4j.pgs.answering.model_help import (
     KEYED,
     LONGEST_SHOWN,
     asks_for_keywords,
-    find_again,
     keyword_prompt,
-    ordered_items,
+    order_items,
     parse_keywords,
     rerank_found,
     rerank_prompt,
+    search_by_model_keywords,
 )
 from pgs_neo4j.text.keywords import MOST, Keywords
 from tests.unit.pgs.answering.conftest import Helper, answer_order
@@ -70,8 +70,8 @@ def searched_again(
         searched.append(keywords)
         return AGAIN
 
-    order = answer_order(found(question=QUESTION, mode=mode), keywords=source, again=again)
-    return asyncio.run(find_again(order, helper.tools, helper.record)), searched
+    order = answer_order(found(question=QUESTION, mode=mode), keywords=source, search_again=again)
+    return asyncio.run(search_by_model_keywords(order, helper.tools, helper.record)), searched
 
 
 @pytest.mark.parametrize("mode", KEYED)
@@ -139,19 +139,19 @@ def titles(items: tuple[FoundItem, ...] | None) -> str:
     ],
 )
 def test_named_nodes_come_first_and_the_others_keep_their_order(reply: str, order: str) -> None:
-    ordered = ordered_items(ITEMS, reply)
+    ordered = order_items(ITEMS, reply)
     assert titles(ordered) == order
     assert [one.score for one in ordered or ()] == [one.score for one in ITEMS]
 
 
 @pytest.mark.parametrize("reply", ["", "none", "I cannot say.", "0", "n1", "3.14", "2nd", "1000"])
 def test_a_reply_that_names_no_node_is_none(reply: str) -> None:
-    assert ordered_items(ITEMS, reply) is None
+    assert order_items(ITEMS, reply) is None
 
 
 @given(st.text(st.sampled_from("0123456789, .\nnone<think>/"), max_size=100))
 def test_no_reply_adds_drops_or_repeats_a_node(reply: str) -> None:
-    ordered = ordered_items(ITEMS, reply)
+    ordered = order_items(ITEMS, reply)
     assert ordered is None or sorted(titles(ordered)) == ["1", "2", "3", "4"]
 
 

@@ -32,10 +32,10 @@ from pgs_neo4j.pgs.runs.documents import make_area
 from pgs_neo4j.pgs.runs.session import Read
 from pgs_neo4j.pgs.runs.sweep_rows import (
     citations_json,
-    citations_of,
-    located,
+    locate_citations,
+    parse_citations,
+    parse_quotes,
     quotes_json,
-    quotes_of,
 )
 from tests.thorough import tries
 from tests.unit.pgs.answering.test_context import fact, found, node
@@ -108,22 +108,22 @@ citations = st.builds(
 @given(st.lists(citations, max_size=4).map(tuple))
 def test_citations_come_back_as_they_were_but_for_what_only_this_database_knows(given_ones):
     stored = citations_json(given_ones)
-    assert citations_of(stored, {}) == located(given_ones, {})
+    assert parse_citations(stored, {}) == locate_citations(given_ones, {})
     assert all("element_id" not in each for each in json.loads(stored))
-    assert [c.valid for c in citations_of(stored, {})] == [c.valid for c in given_ones]
+    assert [c.valid for c in parse_citations(stored, {})] == [c.valid for c in given_ones]
 
 
 def test_a_node_that_is_still_there_is_located_and_an_invalid_citation_never_is():
     there, gone = (Citation(alias=a, partition=4, node=a, rank=0) for a in ("n1", "n2"))
     invalid = Citation(alias="n1", partition=4, valid=False)
-    found = citations_of(citations_json((there, gone, invalid)), {(4, "n1"): "e1"})
+    found = parse_citations(citations_json((there, gone, invalid)), {(4, "n1"): "e1"})
     assert [each.element_id for each in found] == ["e1", None, None]
 
 
 @settings(max_examples=tries(25, 100))
 @given(st.lists(st.builds(Quote, words, st.booleans()), max_size=4).map(tuple))
 def test_quotes_come_back_with_their_verdicts(quotes):
-    assert quotes_of(quotes_json(quotes)) == quotes
+    assert parse_quotes(quotes_json(quotes)) == quotes
 
 
 READ = Read(

@@ -13,7 +13,7 @@ import pytest
 from pgs_neo4j.errors import BudgetError, DeadlineError, ModelError, QueryError
 from pgs_neo4j.llm.calls.ledger import Ledger, Total
 from pgs_neo4j.pgs.runs import recording, runs
-from pgs_neo4j.pgs.runs.recording import Recording, hold
+from pgs_neo4j.pgs.runs.recording import Recording, hold_record
 from pgs_neo4j.pgs.runs.runs import Handle
 from tests.fakes.database import FakeDatabase
 
@@ -95,7 +95,7 @@ async def test_the_record_says_how_the_body_ended(
 ) -> None:
     ends.refuses = refuses
     with pytest.raises(type(error)):
-        async with hold(begun, None, ignore):
+        async with hold_record(begun, None, ignore):
             raise error
     assert [(one["status"], one["error"]) for one in ends.written] == [(status, said)]
 
@@ -109,7 +109,7 @@ async def test_a_run_that_is_late_or_canceled_is_closed_before_its_caller_goes_o
     end = None if canceled else asyncio.get_running_loop().time() + 0.05
 
     async def work() -> None:
-        async with hold(begun, end, ignore):
+        async with hold_record(begun, end, ignore):
             inside.set()
             await asyncio.sleep(60)
 
@@ -131,12 +131,12 @@ async def test_neither_a_run_that_never_began_nor_a_lost_database_hides_the_erro
         raise ModelError("no")
 
     with pytest.raises(ModelError):
-        async with hold(refused, None, ignore):
+        async with hold_record(refused, None, ignore):
             raise AssertionError
     assert ends.written == []
     monkeypatch.setattr(recording, "CLOSE_TIMEOUT_S", 0.01)
     ends.slow = 5.0
     with pytest.raises(BudgetError):
-        async with hold(begun, None, ignore):
+        async with hold_record(begun, None, ignore):
             raise BudgetError("the limit is reached")
     assert ends.written == []

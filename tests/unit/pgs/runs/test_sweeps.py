@@ -20,7 +20,7 @@ from pgs_neo4j.model import (
     Usage,
 )
 from pgs_neo4j.pgs.runs.sweep_rows import sweep_rows
-from pgs_neo4j.pgs.runs.sweeps import recorded_sweeps
+from pgs_neo4j.pgs.runs.sweeps import read_recorded_sweeps
 
 CITED = (Citation(alias="n1", partition=2, valid=True, node="k", title="t", rank=0),)
 SWEEP = Sweep(
@@ -72,7 +72,7 @@ async def read_back(row: dict[str, Any]) -> Sweep:
         async def read(self, *_: object, **__: object) -> list[dict[str, Any]]:
             return [row]
 
-    (sweep,) = await recorded_sweeps(cast(Database, Rows()), "r1", "g1")
+    (sweep,) = await read_recorded_sweeps(cast(Database, Rows()), "r1", "g1")
     return sweep
 
 
