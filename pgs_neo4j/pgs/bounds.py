@@ -1,11 +1,11 @@
-"""Bounds what the calls of a run can take, whatever the replies are.
+"""Computes upper bounds on the calls, tokens, and cost of a run, whatever the models reply.
 
-A reply may be cut off and asked for again with more room, break the contract and be asked for
-again, and cost a pass its two halves. Strict checks ask once more, and an overdue call may be sent
-twice. The bounds follow those rules call by call, so a model that answers as badly as it can comes
-close to them. Two things are not bounded, since nobody can know them before: requests that a server
-failed or a server that cuts prompts, and texts with more than ``DEAR`` tokens for each estimated
-one.
+A reply that is cut off is requested again with more room, and a reply that breaks the contract is
+requested again. After that, the pass is divided into two halves. Strict checks request one more
+reply, and an overdue call may be sent twice. The bounds follow these rules call by call, so a model
+that answers as badly as it can comes close to them. Two things are unpredictable and exceed the
+bounds: servers that fail requests or cut prompts off, and texts with more than ``DEAR`` tokens for
+each estimated token.
 """
 
 from __future__ import annotations
@@ -31,16 +31,20 @@ from pgs_neo4j.pgs.synthesis.condense import FRAME, LEAST_GAIN, MOST_LEVELS
 from pgs_neo4j.pgs.synthesis.prompt import SYSTEM
 from pgs_neo4j.text.tokens import BYTES_PER_TOKEN, estimate, estimate_bytes
 
-CHARACTER_BYTES = 4  # of UTF-8, at most
+CHARACTER_BYTES = 4  # the most bytes of a character in UTF-8
 REPORT_TOKENS = 1.5  # estimated tokens of a rendered report for each token of its reply
 AGAIN_TOKENS = estimate_bytes(AGAIN_CHARACTERS) + 1
 LEVELS_SHOWN = (1 - LEAST_GAIN**MOST_LEVELS) / (1 - LEAST_GAIN)
-"""How often reductions may be shown the same reports: each level after the first is smaller."""
+"""The most that all levels of reductions read, as a multiple of the reports.
+
+Another level follows only if the level before left at most ``LEAST_GAIN`` of the text, so the total
+is a geometric sum.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """The most that reading takes, and the estimated tokens of the reports that it brings."""
+    """The most that some reading takes, and the estimated tokens of the reports that result."""
 
     most: PlannedMost = field(default_factory=PlannedMost)
     reports: int = 0
@@ -51,7 +55,7 @@ class Reading:
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """Works out bounds for the models and the settings of a run."""
+    """Computes bounds for the models and the settings of a run."""
 
     calls: Calls
     config: PGSConfig
@@ -64,16 +68,20 @@ class Bounds:
         relationships: Sequence[Relationship],
         write_prompt: Callable[[Pass], Prompt],
     ) -> Reading:
-        """Return the most that a pass takes which has no cached reply.
+        """Return the most that a pass without a cached reply takes.
 
-        ``relationships`` are those of its whole partition, and ``word`` makes the prompt of a pass.
+        ``relationships`` are those of the whole partition. ``write_prompt`` returns the prompt of a
+        pass.
         """
         return self._bound_reading(
             item, relationships, write_prompt, self.config.sweep_max_tokens, REASKS
         )
 
     def of_cached(self, prompt: Prompt, output: int) -> Reading:
-        """Return the most that a cached reply takes: strict checks may ask once more."""
+        """Return the most that a pass with a cached reply takes.
+
+        ``output`` is the reply's length in tokens. Strict checks may request one more reply.
+        """
         room = self.config.sweep_max_tokens
         most = (
             self._bound_second_request(estimated_tokens(prompt))
@@ -84,10 +92,10 @@ class Bounds:
         return Reading(most, math.ceil(REPORT_TOKENS * reports))
 
     def of_synthesis(self, reports: int, count: int, shown: int, *, settled: bool) -> PlannedMost:
-        """Return the most that combining ``count`` reports takes, with the reductions before it.
+        """Return the most that combining ``count`` reports takes, including reductions.
 
-        ``reports`` are their estimated tokens, and ``shown`` those of the question and of an answer
-        from a search. ``settled``: a small call settles first what the model takes.
+        ``reports`` is the estimated tokens of all reports, and ``shown`` that of the question and
+        of an answer from a search. ``settled``: a small call first finds out the model's context.
         """
         config, llm = self.config, self.synthesis_llm
         whole = estimate(SYSTEM) + reserve.FRAME_TOKENS + shown + reports
@@ -106,9 +114,9 @@ class Bounds:
         return most
 
     def _bound_reductions(self, reports: int, count: int, shown: int) -> PlannedMost:
-        """Return the most that condensing reports takes.
+        """Return the most that the reductions of ``count`` reports take.
 
-        Each reduction joins two sections or more, so there are fewer of them than reports.
+        Each reduction joins at least two sections, so there are at most ``count - 1`` reductions.
         """
         room, llm = self.config.sweep_max_tokens, self.sweep_llm
         joins = max(0, count - 1)
@@ -130,7 +138,7 @@ class Bounds:
         room: int,
         reasks: int,
     ) -> Reading:
-        """Return the most that a pass takes, as ``PassReader.read`` treats its replies."""
+        """Return the most that a pass takes, by the same rules as ``PassReader.read``."""
         calls, llm, usual = self.calls, self.sweep_llm, self.config.sweep_max_tokens
         prompt = write_prompt(item)
         divided = Reading()
@@ -173,11 +181,14 @@ class Bounds:
 
     @property
     def _calls_at_once(self) -> int:
-        """How often a call may be sent at once."""
+        """How many copies of a call may be in flight: a hedged call is sent twice."""
         return 2 if self.config.hedge else 1
 
     def _prompt_limit(self, llm: LLM, room: int) -> int:
-        """Return the most estimated tokens of a prompt that has to fit both limits."""
+        """Return the most estimated tokens of a prompt within both limits on a pass.
+
+        The limits are ``max_pass_characters`` and ``max_pass_tokens``.
+        """
         config = self.config
         characters = math.ceil(config.max_pass_characters * CHARACTER_BYTES / BYTES_PER_TOKEN)
         most = self.calls.pass_tokens(llm, config.max_pass_tokens, room)
@@ -191,7 +202,12 @@ class Bounds:
         factor: float = DEAR,
         longest: int | None = None,
     ) -> PlannedMost:
-        """Return the most that one call takes; if it stands for others, ``longest`` is theirs."""
+        """Return the most that one call takes.
+
+        ``estimated`` is the estimated tokens of its prompt, and ``room`` the most tokens of its
+        reply. ``longest`` is the longest prompt if ``estimated`` is an average of several calls:
+        prices may be higher for long prompts.
+        """
         tokens = math.ceil(factor * estimated) + FRAME_TOKENS
         entry = self.calls.budget.models.get(llm.name)
         price = tokens if longest is None else math.ceil(factor * longest) + FRAME_TOKENS
@@ -205,7 +221,11 @@ class Bounds:
 
 
 def sum_largest(readings: Sequence[Reading], count: int) -> Reading:
-    """Return the most that any ``count`` of some readings take together."""
+    """Return the most that any ``count`` of some readings can take together.
+
+    Each figure is summed separately over its largest values, so the figures may come from different
+    readings.
+    """
 
     def most(sizes: Sequence[float]) -> float:
         return sum(sorted(sizes, reverse=True)[:count])

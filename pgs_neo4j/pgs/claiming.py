@@ -1,7 +1,7 @@
-"""Claims partitions, so that runs of one session read different ones.
+"""Claims partitions, so that concurrent runs of one session read different partitions.
 
-A claim belongs to a running run. It is free as soon as the run has ended, its process is gone, or
-it gives no sign of life any more.
+A claim belongs to a running run. It lapses when the run ends, when its process is gone, or when the
+run gives no more signs of life.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ FIRST_POLL_S = 0.1
 
 @dataclass(frozen=True, slots=True)
 class OtherClaims:
-    """The partitions that other running runs of a session have claimed, by run.
+    """The partitions that other running runs of a session have claimed, by run id.
 
-    ``ended`` are the runs whose process has ended. ``updated_at`` is the time when the last run of
-    the session began or ended.
+    ``ended`` are the ids of runs whose process has ended. ``updated_at`` is the time when a run of
+    the session last began or ended.
     """
 
     by_run: Mapping[str, frozenset[int]] = field(default_factory=dict)
@@ -38,15 +38,16 @@ class OtherClaims:
 
     @property
     def partitions(self) -> frozenset[int]:
-        """All of them."""
+        """The claimed partitions of all runs."""
         return frozenset[int]().union(*self.by_run.values())
 
 
 @dataclass(frozen=True, slots=True)
 class ClaimResult:
-    """``taken`` are partitions that others have claimed; if there are any, nothing was claimed.
+    """The result of an attempt to claim partitions.
 
-    ``changed``: a run of the session began or ended since its claims were read.
+    ``taken`` are the partitions that other runs have claimed; if there are any, nothing was
+    claimed. ``changed``: a run of the session began or ended after the claims were read.
     """
 
     taken: frozenset[int]
@@ -58,14 +59,16 @@ async def choose_partitions(
 ) -> tuple[Selection, Routing]:
     """Select and route partitions, and claim the routed ones.
 
-    A run that reads what is unread leaves out what other runs of the session are reading. If
-    nothing else is unread, it waits for them. ``answer_missing`` as for ``select_partitions``.
-    Raises DatabaseError, and RunLostError when another process has taken the run over.
+    A run that reads only unread nodes leaves out the partitions that other runs of the session are
+    reading. If no others are unread, it waits for those runs. ``answer_missing`` is explained at
+    ``select_partitions``. Raises DatabaseError, and RunLostError when another process has taken
+    the run over.
     """
     resumed, waited = record.routing is not None, False
     pauses = poll_pauses(FIRST_POLL_S)
     while True:
-        # Claims are read first. If a run ends after that, its coverage is in the later read.
+        # Claims are read before coverage: if another run ends in between, its claims are outdated,
+        # but the coverage includes what it has read.
         claimed = OtherClaims() if resumed else await _read_claimed(order, tools, record)
         selection = await select_partitions(
             order,
@@ -92,10 +95,11 @@ async def choose_partitions(
 async def claim_flagged(
     order: RunOrder, tools: RunTools, record: RunRecord, flagged: Sequence[Partition]
 ) -> list[Partition]:
-    """Claim partitions that flags name, and return those to sweep.
+    """Claim the partitions that flags name, and return the partitions to sweep.
 
-    Those that other runs of the session are reading, or have read by now, are left out, except in
-    mode ``full``. A resumed run sweeps what it swept before. Raises DatabaseError.
+    Except in mode ``full``, partitions that other runs of the session are reading or have read by
+    now are left out. A resumed run keeps all of them, so that it sweeps the same partitions as
+    before. Raises DatabaseError.
     """
     uid, wanted = keys.session_uid(order.graph, order.request.session), list(flagged)
     shared = order.request.mode == "full" or record.routing is not None
@@ -126,7 +130,11 @@ async def _claim_routed(
     *,
     resumed: bool,
 ) -> bool:
-    """Claim the routed partitions; return whether they are still unread and this run's own."""
+    """Claim the routed partitions; return False if they must be chosen again.
+
+    That is the case if another run has claimed one of them, or has read from one since
+    ``selection``.
+    """
     uid = keys.session_uid(order.graph, order.request.session)
     ids = [route.partition for route in routing.routes]
     exclusive = selection.unread and not resumed
@@ -151,8 +159,9 @@ async def claim_partitions(
 ) -> ClaimResult:
     """Claim partitions for a run, all or none.
 
-    ``claimed`` is what other runs had claimed before; without it, they may share a claim. Raises
-    RunLostError when another process has taken the run over.
+    ``claimed`` are the claims of other runs as read before. Without it, the run claims the
+    partitions even if other runs have claimed them. Raises RunLostError when another process has
+    taken the run over.
     """
     rows = await write_as_holder(
         db,
@@ -169,7 +178,10 @@ async def claim_partitions(
 
 
 async def _read_claimed(order: RunOrder, tools: RunTools, record: RunRecord) -> OtherClaims:
-    """Return what other runs of the session have claimed in a run's generation."""
+    """Return the claims of the session's other runs in the same generation.
+
+    Mode ``full`` ignores claims, so it gets none.
+    """
     if order.request.mode == "full":
         return OtherClaims()
     generation = record.partitioning.generation.id

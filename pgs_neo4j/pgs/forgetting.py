@@ -1,8 +1,8 @@
-"""Takes text of documents that were deleted during a run out of what the run holds in memory.
+"""Removes text of documents that are deleted during a run from what the run holds in memory.
 
-What a run has recorded by then, the deletion finds by itself. What it records later must not bring
-the text back: a bullet that holds some of it is left out, and so is a reply that would be cached.
-The nodes that were read stay read.
+The deletion itself finds text that the run has recorded by then. Later records must not bring the
+text back, so bullets and cached replies that hold some of it are left out. Nodes that were read
+still count as read.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ HoldsDeleted = Callable[[object], bool]
 
 
 async def notice_deletions(db: Database, log: RunLog) -> HoldsDeleted:
-    """Learn of deletions that began since the last write, and tell of any in the notes of the run.
+    """Check for deletions that began since the last write, and warn once if there are any.
 
-    Returns what says whether a value holds deleted text. Raises TextDeletedError after a purge, and
-    DatabaseError.
+    Returns a function that reports whether a value holds deleted text. Raises TextDeletedError
+    after a purge, and DatabaseError.
     """
     if db.fence is None:
         return lambda _: False
@@ -41,7 +41,7 @@ async def notice_deletions(db: Database, log: RunLog) -> HoldsDeleted:
 
 
 def forget_deleted(sweep: Sweep, holds: HoldsDeleted) -> Sweep:
-    """Return a sweep without deleted text."""
+    """Return a sweep without the bullets and errors that hold deleted text."""
     if not holds(sweep):
         return sweep
     report = None if sweep.report is None else _forget_in_report(sweep.report, holds)
@@ -49,7 +49,7 @@ def forget_deleted(sweep: Sweep, holds: HoldsDeleted) -> Sweep:
 
 
 def forget_recovered(earlier: Sequence[Recovered], holds: HoldsDeleted) -> tuple[Recovered, ...]:
-    """Return the sweeps of earlier runs without deleted text."""
+    """Return the sweeps of earlier runs without the bullets and errors that hold deleted text."""
     return tuple(replace(one, sweep=forget_deleted(one.sweep, holds)) for one in earlier)
 
 

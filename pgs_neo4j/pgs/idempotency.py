@@ -1,4 +1,4 @@
-"""Recognizes requests that were made before, and restores their orders."""
+"""Recognizes repeated requests by their idempotency keys, and restores orders of stored runs."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from pgs_neo4j.pgs.runs.runs import StoredRun, find_run_by_key
 
 
 def describe_request(order: RunOrder, models: list[str]) -> dict[str, Any]:
-    """Return the data that distinguishes a request from others.
+    """Return the data by which a repeated request is recognized.
 
-    It holds the question, models, and shaping knobs.
+    Two requests are the same if question, mode, options, models, and shaping knobs are the same.
     """
     return {
         "question": order.request.question,
@@ -30,9 +30,9 @@ def describe_request(order: RunOrder, models: list[str]) -> dict[str, Any]:
 
 
 async def answer_request(order: RunOrder, tools: RunTools) -> Answer:
-    """Answer a request, or repeat the answer under its idempotency key.
+    """Answer a request, or return the stored answer of the run with its idempotency key.
 
-    A run under the key without an answer yet is resumed. Raises IdempotencyError when the key
+    A run with that key but without an answer is resumed. Raises IdempotencyError when the key
     belongs to another request, BusyError while that run is still running, and the errors of
     ``execute``.
     """
@@ -46,7 +46,7 @@ async def answer_request(order: RunOrder, tools: RunTools) -> Answer:
 
 
 def restore_order(stored: StoredRun, mapping: GraphMapping, config: PGSConfig) -> RunOrder:
-    """Return the order of a stored run, with ``config`` in force."""
+    """Return the order of a stored run, with the settings of ``config``."""
     properties = stored.properties
     request = Request(
         question=properties["question"],

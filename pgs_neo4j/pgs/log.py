@@ -20,9 +20,10 @@ from pgs_neo4j.telemetry.spans import phase_name, start_span
 
 @dataclass(slots=True)
 class RunLog:
-    """The warnings of a run, the seconds of its phases, and what its models can take.
+    """The warnings of a run, the seconds of its phases, and its models' context lengths.
 
-    Only its methods write to it.
+    ``contexts`` maps a model's name to a phrase about its context length. Only methods of this
+    class change the fields.
     """
 
     on_event: OnEvent
@@ -45,7 +46,7 @@ class RunLog:
         self.seconds[phase] = seconds
 
     def note_contexts(self, contexts: Iterable[tuple[str, str]]) -> None:
-        """Record what models can take, and report it if any of it is new."""
+        """Record the context lengths of models, and report all of them if one has changed."""
         before = dict(self.contexts)
         self.contexts.update(contexts)
         if self.contexts != before:

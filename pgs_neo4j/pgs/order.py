@@ -24,17 +24,17 @@ from pgs_neo4j.text.commands import text_command
 from pgs_neo4j.text.shown import counted
 
 NO_TEXT = "its definition names no text"
-GRACE_S = 0.5  # after the deadline of a run, to record what came last
+GRACE_S = 0.5  # time after the deadline of a run to record the last replies
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunOrder:
-    """A request on the graph that it goes to.
+    """A request, with the graph's mapping and the settings in force.
 
-    ``search_answer`` is an answer from a search that the run should go beyond. ``identity`` is the
-    JSON data that distinguishes this request from all others. ``chosen`` says which settings of
-    partitioning a person chose; without it, all of them count as chosen. ``redefined``: the graph
-    has no partitions of its present definition.
+    ``search_answer`` is an answer from a search; the run looks for what that answer lacks.
+    ``identity`` is the JSON data by which a repeated request is recognized. ``chosen`` says which
+    settings of partitioning a person chose; None: all of them. ``redefined``: the graph has no
+    partitions of its present definition.
     """
 
     request: Request
@@ -49,9 +49,10 @@ class RunOrder:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunTools:
-    """The connections that carry out a run, and its log.
+    """The connections that a run uses, and its log.
 
-    ``answer_llm`` answers from a search, which ``keyword_llm`` and ``ordering_llm`` help.
+    For an answer from a search, ``answer_llm`` writes the answer, ``keyword_llm`` names keywords,
+    and ``ordering_llm`` orders the nodes found.
     """
 
     db: Database
@@ -67,30 +68,31 @@ class RunTools:
     known: KnownGenerations = field(default_factory=KnownGenerations)
 
     async def fenced(self) -> RunTools:
-        """Return the same tools for a run that is about to read.
+        """Return the same tools with a fenced database, for a run that is about to read.
 
-        It stores no text of documents that are deleted from now on. Raises DatabaseError.
+        The fence keeps the run from storing text of documents that are deleted from now on. Raises
+        DatabaseError.
         """
         await ensure_schema(self.db)
         return replace(self, db=await self.db.fenced())
 
     def with_answer_llm(self) -> RunTools:
-        """Return the same tools for an answer from a search, which has a model of its own."""
+        """Return the same tools with ``answer_llm`` as the model of the synthesis."""
         return replace(self, synthesis_llm=self.answer_llm)
 
     async def ask_contexts(self, llms: Sequence[LLM] = ()) -> None:
-        """Ask the models' servers what they can take, before any prompt is made.
+        """Ask the models' servers for their context lengths, before any prompt is made.
 
-        Without ``llms``, they are those of the sweeps and of the synthesis.
+        ``llms`` defaults to the models of the sweeps and of the synthesis.
         """
         for llm in llms or self.readers:
             await self.calls.ask_context(llm)
         self.report_contexts(llms)
 
     def report_contexts(self, llms: Sequence[LLM] = ()) -> None:
-        """Report what models can take, and warn of those that take little at once.
+        """Report the context lengths of models, and warn of short ones.
 
-        Both are reported again only where they have changed.
+        Only changes are reported again. ``llms`` as for ``ask_contexts``.
         """
         contexts = self.calls.contexts
         self.log.note_contexts(contexts.describe(llms or self.readers))
@@ -110,14 +112,14 @@ class RunTools:
 
     @property
     def model_names(self) -> str:
-        """The names of both models, or the one they share."""
+        """The names of both models, or one name if they are the same."""
         return " / ".join(self.models)
 
     @property
     def end(self) -> float | None:
-        """The time when everything must end: a little after the deadline.
+        """The time when the run must end: ``GRACE_S`` after the deadline.
 
-        It is on the event loop's clock; None without a deadline.
+        It is in seconds on the event loop's clock; None without a deadline.
         """
         deadline = self.calls.scheduler.deadline
         return None if deadline is None else deadline + GRACE_S
@@ -151,9 +153,10 @@ def check_texts(order: RunOrder, nodes: int, texts: int) -> None:
 
 
 def extractive_warning(sweep_model: str, synthesis_model: str) -> str:
-    """Return what the extractive reader does in a run beside a model; empty unless both take part.
+    """Return a warning if the extractive reader does one half of a run and a model the other.
 
-    A program that passes one model, where the settings name none, has this half without a model.
+    The result is empty unless both take part. It happens when a program passes only one model and
+    the settings name none.
     """
     if (sweep_model == EXTRACTIVE) == (synthesis_model == EXTRACTIVE):
         return ""

@@ -1,6 +1,6 @@
-"""Takes a question through all phases.
+"""Carries a question through all phases of a run.
 
-Partition, select, route, sweep, check, synthesize, record.
+The phases are: partition, select, route, sweep, check, synthesize, and record.
 """
 
 from __future__ import annotations
@@ -62,9 +62,9 @@ async def execute(
 ) -> Answer:
     """Carry out a run and return its answer.
 
-    A ``stored`` run is resumed. ``prepared`` partitions are used instead of preparing them here.
-    Raises UsageError, StoppedError, DatabaseError, and ModelError; whatever was read before a
-    failure stays recorded in the session.
+    With ``stored``, that run is resumed. With ``prepared``, those partitions are used instead of
+    preparing them here. Raises UsageError, StoppedError, DatabaseError, and ModelError; the session
+    keeps the record of everything read before a failure.
     """
     began = perf_counter()
     tools.calls.budget.check(tools.models)
@@ -92,9 +92,10 @@ async def execute(
 
 
 async def recover_reports(run: Run) -> None:
-    """Find reports of earlier runs that ended without an answer.
+    """Add reports of the session's earlier runs that ended without an answer.
 
-    Their nodes are not read again, so the reports join this run.
+    Their nodes are not read again, so this run's answer includes those reports. In mode ``full``,
+    everything is read again, so there are none.
     """
     order, tools = run.order, run.tools
     if order.request.mode == "full":
@@ -122,22 +123,22 @@ async def route(run: Run) -> None:
 
 
 async def sweep(run: Run, lookups: Lookups) -> None:
-    """Phase 2: sweep routes, then flags, and judge the results.
+    """Phase 2: sweep the routed and the flagged partitions, and warn of incomplete ones.
 
-    Text of documents that were deleted during the sweeps is left out.
+    Text of documents that were deleted during the sweeps is removed from the results.
     """
     tools = run.tools
     with tools.log.phase("sweep"):
         run.results = await sweep_run(run, lookups)
     judge_sweeps(tools.log, run.results)
-    tools.report_contexts()  # some are only known by now
+    tools.report_contexts()  # replies to the sweeps may have revealed some
     holds = await notice_deletions(tools.db, tools.log)
     run.sweeps = tuple(forget_deleted(result.sweep, holds) for result in run.results)
     run.earlier = forget_recovered(run.earlier, holds)
 
 
 async def check(run: Run, lookups: Lookups) -> None:
-    """Check the reports against each other and against everything read by now."""
+    """Check the reports against each other and against all nodes that the session has read."""
     run.read = await _read_coverage(run)
     order = CheckOrder(
         mapping=run.order.mapping,
@@ -158,14 +159,14 @@ async def check(run: Run, lookups: Lookups) -> None:
 
 
 def _open_lookups(run: Run) -> Lookups:
-    """Open lookups that begin with partitions swept or read."""
+    """Open lookups of absences, which search the routed and the read partitions first."""
     tools, partitioning = run.tools, run.record.partitioning
     first = {*(route.partition for route in run.routing.routes), *run.read.ranks}
     return open_lookups(tools.db, run.order.mapping, partitioning, first, tools.log.warn)
 
 
 async def _read_coverage(run: Run) -> Read:
-    """Read what the session has read by now, other runs included."""
+    """Return what the session has read by now, including by other runs."""
     order = run.order
     return await session.read_so_far(
         run.tools.db, order.graph, order.request.session, run.generation.id
@@ -173,10 +174,10 @@ async def _read_coverage(run: Run) -> Read:
 
 
 async def synthesize(run: Run) -> None:
-    """Phase 3: write the synthesis, and say why the run stopped early.
+    """Phase 3: write the synthesis, and record which limit ended the run early, if any.
 
-    The synthesis is empty when a limit left no room for it. Where the model fails, nothing counts
-    as read that its server is known by then to have cut.
+    The synthesis is empty when a limit leaves no room for it. If the model fails, nodes that its
+    server is known to have cut off are withdrawn from the coverage before the error is raised.
     """
     tools = run.tools
     stop = tools.calls.sweeping_stop()
@@ -208,7 +209,7 @@ async def synthesize(run: Run) -> None:
 async def _make_synthesis_order(run: Run) -> SynthesisOrder:
     order, partitions = run.order, run.record.partitioning.partitions
     units = await generation.read_units(run.tools.db, run.generation.id)
-    texts = None  # a reader that quotes is not looked up
+    texts = None  # the extractive reader only quotes, so its sentences need no check
     if run.tools.synthesis_llm.name != EXTRACTIVE:
         texts = await read_cited_texts(run.tools.db, order.mapping, partitions, run.reports)
     return SynthesisOrder(
@@ -225,10 +226,11 @@ async def _make_synthesis_order(run: Run) -> SynthesisOrder:
 
 
 async def withdraw_cut_nodes(run: Run) -> None:
-    """Take back from the coverage what the synthesis has shown to be cut.
+    """Withdraw nodes from the coverage if the synthesis shows that they were cut off.
 
-    The longest prompt of a run may be the first to show what a server cuts. Nodes that were cut off
-    from a sweep count as read no longer, and the next run of the session reads them.
+    The prompt of the synthesis is often the longest of a run, so it may be the first to show that a
+    server cuts prompts at some length. Nodes that were cut off in a sweep no longer count as read,
+    and the next run of the session reads them.
     """
     settled = [result.sweep for result in await settle_sweeps(run.results, again=False)]
     pairs = list(zip(run.sweeps, settled, strict=True))
@@ -237,7 +239,8 @@ async def withdraw_cut_nodes(run: Run) -> None:
     if any(now.passes_accepted < one.passes_accepted for one, now in pairs):
         run.tools.log.warn(CUT_LATE)
     run.sweeps = tuple(
-        replace(now, report=one.report, errors=one.errors)  # as deletions have left them
+        # Their own reports and errors, because deleted text was removed from those.
+        replace(now, report=one.report, errors=one.errors)
         for one, now in pairs
     )
     run.read = await _read_coverage(run)
@@ -283,9 +286,9 @@ async def record_answer(run: Run, answer: Answer) -> None:
 
 
 async def tidy_replies(order: RunOrder, tools: RunTools, replies: Replies, answer: Answer) -> None:
-    """Tidy up the cached replies.
+    """Remove old replies from the reply cache.
 
-    A failure is only a warning, since the answer is already stored.
+    A failure only causes a warning, because the answer is already stored.
     """
     try:
         async with asyncio.timeout_at(tools.end):

@@ -1,4 +1,4 @@
-"""Estimates the reading and the cost of a run without a model."""
+"""Estimates what a run would read and cost, without calling a language model."""
 
 from __future__ import annotations
 
@@ -43,13 +43,13 @@ from pgs_neo4j.pgs.synthesis.prompt import SYSTEM
 from pgs_neo4j.pgs.waves import order_sweeps
 from pgs_neo4j.text.tokens import estimate
 
-FLAG_CANDIDATES = 4  # unrouted partitions that are packed at least for each that flags may add
-USUAL_SHARE = 0.25  # of the room for a reply that models use, where no reply is known
+FLAG_CANDIDATES = 4  # unrouted partitions packed for each partition that flags may add, at least
+USUAL_SHARE = 0.25  # assumed length of a reply, as a share of its room, if no reply is stored yet
 
 
 @dataclass(frozen=True, slots=True)
 class UsualReplies:
-    """Output tokens that replies are likely to have."""
+    """The likely output tokens of one reply to a pass, and of the synthesis."""
 
     sweep: int
     synthesis: int
@@ -57,9 +57,9 @@ class UsualReplies:
 
 @dataclass(frozen=True, slots=True)
 class _SweepPlan:
-    """A planned sweep, and the most that reading it takes.
+    """A planned sweep, and the most that it takes.
 
-    ``tokens`` and ``nodes`` are those of its partition for which no reply is paid.
+    ``tokens`` and ``nodes`` count the part of the partition for which no reply is cached.
     """
 
     sweep: PlannedSweep
@@ -70,7 +70,7 @@ class _SweepPlan:
 
 @dataclass(frozen=True, slots=True)
 class _FlaggedPlan:
-    """What flags may add: partitions, their passes, and likely calls, and the most of any."""
+    """What flags may add to a run: partitions, passes, likely calls, and the most they take."""
 
     partitions: int = 0
     passes: int = 0
@@ -79,7 +79,10 @@ class _FlaggedPlan:
 
 
 def add_routing_cost(plan: Plan, spent: Spent) -> Plan:
-    """Return a plan with what embedding the question took, since the run will do so again."""
+    """Return a plan that includes the cost of embedding the question.
+
+    The plan has just embedded it for ``spent``, and the run will embed it again.
+    """
     if not spent.usage.calls:
         return plan
     routed = PlannedCalls(calls=spent.usage.calls, input_tokens=spent.usage.input_tokens)
@@ -96,7 +99,7 @@ def add_routing_cost(plan: Plan, spent: Spent) -> Plan:
 
 
 def _add_to_total(total: PlannedTotal, spent: Spent, factor: float = 1.0) -> PlannedTotal:
-    """Return a total with what embedding the question took; ``factor``: for what else it may be."""
+    """Return a total that includes ``factor`` times what embedding the question took."""
     more = None if spent.cost is None else factor * spent.cost
     return replace(
         total,
@@ -112,10 +115,11 @@ def add_costs(cost: float | None, more: float | None) -> float | None:
 
 
 async def plan_run(order: RunOrder, tools: RunTools) -> Plan:
-    """Route the question and pack the routed partitions.
+    """Return the plan of a run: route the question, and pack the routed partitions.
 
-    No partitions are replaced; those of a graph without any are made. The only call that may cost
-    anything embeds a question at an endpoint. Raises UsageError and DatabaseError.
+    Partitions are made if the graph has none of its present definition, but never replaced. The
+    only call that may cost anything embeds the question at an endpoint. Raises UsageError and
+    DatabaseError.
     """
     tools.calls.budget.check(tools.models)
     await tools.ask_contexts()
@@ -175,7 +179,7 @@ async def plan_run(order: RunOrder, tools: RunTools) -> Plan:
 async def _read_earlier(
     order: RunOrder, tools: RunTools, partitioning: Partitioning
 ) -> Sequence[Recovered]:
-    """Return the reports of earlier runs that the answer includes, as the run does."""
+    """Return the reports of earlier runs that the run's answer would include."""
     if order.request.mode == "full":
         return ()
     return await read_unsynthesized(
@@ -190,9 +194,9 @@ def likely_total(
     flagged: _FlaggedPlan | None = None,
     report: int = 0,
 ) -> PlannedTotal:
-    """Return what a run is likely to take, with the largest ``flagged`` partitions if passed.
+    """Return what a run is likely to take, including the ``flagged`` partitions if passed.
 
-    The synthesis is then shown their reports, of ``report`` tokens each pass.
+    ``report`` is the tokens that each pass over these adds to the prompt of the synthesis.
     """
     more = flagged or _FlaggedPlan()
     calls = sum(sweep.passes - sweep.cached for sweep in sweeps) + more.calls.calls
@@ -273,7 +277,7 @@ async def _plan_sweep(
     order, passes = paid.packed.order, paid.packed.passes
     unpaid = [item for item in passes if paid.keys.get(item.number) not in paid.replies]
     tokens = [estimated_tokens(paid.prompts[item.label]) for item in unpaid]
-    # A pass and its halves are put into words, which takes a while for long texts.
+    # In a thread: the prompts of all passes and of their halves are rendered, which takes a while.
     reading = await asyncio.to_thread(_bound_passes, order, tools, paid, bounds)
     sweep = PlannedSweep(
         partition=order.partition.id,
@@ -305,7 +309,7 @@ def _count_unpaid(part: Partition, paid: PaidPasses, unpaid: Sequence[Pass]) -> 
 def _bound_passes(
     order: SweepOrder, tools: SweepTools, paid: PaidPasses, bounds: Bounds
 ) -> Reading:
-    """Return the most that the passes of a partition take."""
+    """Return the most that the passes over a partition take together."""
     count, coded = len(paid.packed.passes), tools.calls.asks_receipts(tools.llm)
 
     def write_prompt(item: Pass) -> Prompt:
@@ -333,7 +337,10 @@ async def _estimate_replies(order: RunOrder, tools: RunTools) -> UsualReplies:
 
 
 async def usual_tokens(db: Database, model: str, most: int) -> int:
-    """Return the output tokens that replies of a model are likely to have, at most ``most``."""
+    """Return the likely output tokens of a model's reply, at most ``most``.
+
+    It is the average of the model's stored replies, or ``USUAL_SHARE`` of ``most`` without any.
+    """
     rows = await db.read(queries.get("pgs/read_usual_replies"), model=model)
     return min(most, int(rows[0]["output_tokens"] if rows else USUAL_SHARE * most))
 
@@ -345,9 +352,10 @@ def plan_synthesis(
     usual: UsualReplies,
     earlier: int,
 ) -> PlannedCalls:
-    """Return the synthesis, the reductions before it, and the call that settles what it takes.
+    """Return the likely calls of the synthesis.
 
-    ``earlier`` are the tokens of reports that earlier runs have left.
+    They include the reductions before it and the small call that finds out its model's context, if
+    there is one. ``earlier`` is the tokens of reports that earlier runs left without an answer.
     """
     config, passes = order.config, sum(sweep.passes for sweep in sweeps)
     settled = int(_needs_settling(order, tools, sweeps))
@@ -375,7 +383,7 @@ def _needs_settling(
     sweeps: Sequence[PlannedSweep],
     flagged: _FlaggedPlan | None = None,
 ) -> bool:
-    """Return whether a small call settles first what the model of the synthesis takes."""
+    """Return whether a small call first finds out the context of the synthesis model."""
     last = UpcomingCall(tools.synthesis_llm, order.config.synthesis_effort, stream=True)
     paid = any(sweep.passes > sweep.cached for sweep in sweeps)
     paid = paid or (flagged is not None and flagged.reading.most.calls > 0)
@@ -391,7 +399,7 @@ async def _plan_flagged(
     usual: UsualReplies,
     bounds: Bounds,
 ) -> _FlaggedPlan:
-    """Return what flags may add: the largest unrouted partitions that a run may still read."""
+    """Return what flags may add, for the largest unrouted partitions that a run may sweep."""
     most, routed = order.config.max_flag_sweeps, {sweep.partition for sweep in sweeps}
     others = [part for part in partitioning.partitions if part.id not in routed]
     if order.request.mode != "full":
@@ -435,12 +443,12 @@ async def _plan_largest(
     count: int,
     plan_some: Callable[[Sequence[Partition]], Awaitable[Sequence[_SweepPlan]]],
 ) -> list[_SweepPlan]:
-    """Return the plans of the partitions of which most is left to pay, ``count`` or more.
+    """Return plans of ``count`` or more partitions, among them those with the most left to pay for.
 
-    Packing a partition reads its texts, so not all are packed. What is left of one is no more than
-    the whole of it. So the largest are packed until ``count`` of them have as much left as any
-    other could have, by their tokens and by their nodes. If nothing was read or paid before, those
-    are simply the largest.
+    Packing a partition reads its texts, so not all partitions are packed. No partition has more
+    left to pay for than its whole size. So the largest partitions are packed, until ``count`` of
+    the packed ones have at least as much left as the size of every other partition, both in tokens
+    and in nodes. If nothing was read or paid for before, these are simply the largest.
     """
     waiting = {part.id: part for part in partitions}
     planned: list[_SweepPlan] = []
@@ -468,11 +476,12 @@ def _advise(
     partitioning: Partitioning,
     sweeps: Sequence[PlannedSweep],
 ) -> str:
-    """Return how to get partitions that one pass shows whole.
+    """Return how to make partitions small enough that one pass shows a whole partition.
 
-    Empty if one pass shows each of the planned ones. Partitions of a single node do not count,
-    because they cannot be divided. Partitions that were already made within the limit that would be
-    advised have none either, because making them again would change nothing.
+    The result is empty if one pass shows each planned partition whole. Partitions of a single node
+    do not count, because they cannot be divided. The result is also empty if the partitions were
+    made with the limit that would be advised or a lower one, because making them again would change
+    nothing.
     """
     config, sizes = order.config, {part.id: part.size for part in partitioning.partitions}
     large = sum(sweep.passes > 1 and sizes[sweep.partition] > 1 for sweep in sweeps)
@@ -491,7 +500,7 @@ def _advise(
 def _priced_calls(
     tools: RunTools, sweeps: Sequence[PlannedSweep], synthesis: PlannedCalls
 ) -> list[tuple[LLM, PlannedCalls]]:
-    """Return the calls that the run makes of each model."""
+    """Return the calls of the run with their models: the sweeps, then the synthesis."""
     swept = PlannedCalls(
         calls=sum(sweep.passes - sweep.cached for sweep in sweeps),
         input_tokens=sum(sweep.input_tokens for sweep in sweeps),
@@ -502,9 +511,10 @@ def _priced_calls(
 
 
 def _crossed_limit(tools: RunTools, sweeps: Sequence[PlannedSweep], synthesis: PlannedCalls) -> str:
-    """Return the limit that the run would cross, and what stays unread.
+    """Return a phrase on the limit that the run would cross, and how much it leaves unread.
 
-    Sweeps count in the order in which a budget admits them. Empty if no limit is crossed.
+    Sweeps are added in the order in which a budget admits them; the synthesis is reserved first.
+    The result is empty if no limit is crossed.
     """
     budget = tools.calls.budget
     if not budget.bounds.any:

@@ -41,7 +41,7 @@ from pgs_neo4j.telemetry import spans
 from pgs_neo4j.telemetry.spans import Attributes, SpanNotes, start_span
 from pgs_neo4j.text.shown import counted
 
-ATTEMPTS = 3  # to begin on a generation before it is taken away
+ATTEMPTS = 3  # to begin a run on a generation before a repartitioning replaces it
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,9 +54,9 @@ class Prepared:
 
 @dataclass(slots=True)
 class RunRecord:
-    """A run in the database; its generation stays until it ends.
+    """A run in the database; its generation is not deleted before the run ends.
 
-    ``routing`` is its routing as JSON, if it had one before it stopped.
+    ``routing`` is the routing of a resumed run as JSON, None if it had none when it stopped.
     """
 
     recording: Recording
@@ -66,12 +66,12 @@ class RunRecord:
 
     @property
     def db(self) -> Database:
-        """The database that has the record."""
+        """The database that stores the record."""
         return self.recording.db
 
     @property
     def handle(self) -> Handle:
-        """The run, under its holder."""
+        """The run and its holder."""
         return self.recording.handle
 
     @property
@@ -81,7 +81,7 @@ class RunRecord:
 
     @property
     def before(self) -> Spent:
-        """What the run had spent until it stopped."""
+        """What a resumed run had spent before it was resumed."""
         return self.recording.before
 
     @property
@@ -91,7 +91,7 @@ class RunRecord:
 
 
 async def prepare(order: RunOrder, tools: RunTools) -> Prepared:
-    """Phase 0: check the session, then get the current partitions.
+    """Phase 0: check the session, then return up-to-date partitions.
 
     Raises NoTextError when no node has text.
     """
@@ -104,10 +104,10 @@ async def prepare(order: RunOrder, tools: RunTools) -> Prepared:
 
 
 async def prepare_plan(order: RunOrder, tools: RunTools) -> tuple[Partitioning, str]:
-    """Return the partitions that a plan describes, and what to say about them, often nothing.
+    """Return the partitions that a plan describes, and a note about them, which may be empty.
 
-    A plan replaces no partitions: it makes them only for a graph that has none, or none of its
-    present definition. Raises as ``prepare``.
+    A plan never replaces partitions. It makes them only if the graph has none of its present
+    definition. Raises the errors of ``prepare``.
     """
     await _check_session(order, tools)
     reading = partial(read_current, tools.db, order.graph, centroids=False, known=tools.known)
@@ -125,13 +125,13 @@ async def prepare_plan(order: RunOrder, tools: RunTools) -> tuple[Partitioning, 
     check_texts(order, current.generation.node_count, current.generation.texts)
     ignored = describe_ignored(order.chosen, current.generation)
     outdated = "" if drift is None else _describe_drift(drift)
-    # What matches the question now is known only once the question has read the texts again.
+    # If the graph has changed, the stored text index does not show what matches the question now.
     current = replace(current, outdated=drift is not None and drift.changed)
     return current, "; ".join(filter(None, [outdated, ignored]))
 
 
 def _describe_drift(drift: Drift) -> str:
-    """Return what a plan of partitions says that a question would replace first."""
+    """Return a note on partitions that a question would replace first; empty for others."""
     if drift.settings_changed:
         return (
             "these are the present partitions; with the settings given here, a question makes "
@@ -180,10 +180,10 @@ async def record_run(
     stored: StoredRun | None = None,
     prepared: Prepared | None = None,
 ) -> AsyncIterator[RunRecord]:
-    """Hold the record of a run, and close it at the end.
+    """Open the record of a run, and close it at the end.
 
-    The record then says how the run ended and what it cost. A ``stored`` run is resumed. Raises
-    DeadlineError when the time of the whole run is over, shortly after its calls are canceled.
+    The closed record says how the run ended and what it cost. With ``stored``, that run is resumed.
+    Raises DeadlineError when the run's time is over, shortly after its calls are canceled.
     """
 
     async def begin() -> RunRecord:
@@ -201,7 +201,7 @@ async def record_run(
 
 
 def start_run_span(order: RunOrder, calls: Calls, *, resumed: bool) -> SpanNotes:
-    """Return the span of a run, which holds the question only if text is wanted."""
+    """Start the span of a run; it has the question only if spans may contain text."""
     about: Attributes = {
         spans.GRAPH: order.graph,
         spans.MODE: order.request.mode,
@@ -282,5 +282,5 @@ def _make_record(
 
 
 def shares_replies(config: PGSConfig) -> bool:
-    """Whether replies are cached for other runs."""
+    """Return whether replies are cached for other runs."""
     return config.cache and config.cache_mb > 0

@@ -1,4 +1,4 @@
-"""Refuses a run before it buys: nothing is left to read, or nothing matches the question."""
+"""Refuses a run before its first paid call if nothing is left to read or nothing matches."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ from pgs_neo4j.text.shown import counted
 async def check_unread_left(order: RunOrder, tools: RunTools, partitioning: Partitioning) -> None:
     """Raise NothingLeftError when a run would continue a session that has read everything.
 
-    Reports of earlier runs without an answer are something to answer from. Raises DatabaseError.
+    It is not raised while earlier runs without an answer have left reports to answer from. Raises
+    DatabaseError.
     """
     if not stops_at_end(order):
         return
@@ -32,12 +33,12 @@ async def check_unread_left(order: RunOrder, tools: RunTools, partitioning: Part
 
 
 def stops_at_end(order: RunOrder) -> bool:
-    """Return whether a run ends where nothing is left, instead of reading everything again."""
+    """Return whether a run ends when nothing is left, instead of reading everything again."""
     return order.request.mode == "continue" and not order.request.full_sweep
 
 
 def nothing_left_error(order: RunOrder, partitioning: Partitioning, read: Read) -> NothingLeftError:
-    """Return the error that says so in one sentence, and how to read everything again."""
+    """Return the error for a session that has read everything, with the way to read it again."""
     nodes = read.coverage(partitioning.partitions, partitioning.generation.texts)
     done = f"has read all {counted(nodes.nodes_total, 'node')} of graph {order.graph}"
     if nodes.nodes_unproven:
@@ -54,9 +55,9 @@ def nothing_left_error(order: RunOrder, partitioning: Partitioning, read: Read) 
 def check_matched(
     order: RunOrder, tools: RunTools, routing: Routing, partitions: Sequence[Partition], read: Read
 ) -> None:
-    """Raise UnmatchedQuestionError when a run would buy too much for an unmatched question.
+    """Raise UnmatchedQuestionError when an unmatched question would cost too many tokens.
 
-    Mode ``continue`` reads whatever is unread, and free models buy nothing, so neither is refused.
+    Mode ``continue`` reads whatever is unread, and free models cost nothing, so neither is refused.
     ``partitions`` are the candidates, and ``read`` says which nodes need not be read again.
     """
     limit = order.config.max_unmatched_tokens
@@ -76,7 +77,7 @@ def check_matched(
 
 
 def may_refuse_unmatched(order: RunOrder, tools: RunTools) -> bool:
-    """Whether a run is refused if its question is unmatched and it would buy too much."""
+    """Return whether a run can be refused because its question is unmatched."""
     paid = not all(tools.models.values())
     return (
         order.config.max_unmatched_tokens is not None and paid and order.request.mode != "continue"

@@ -1,6 +1,6 @@
-"""Phase 1: decides which partitions a question needs, and why, by evidence or by centroids.
+"""Phase 1: chooses the partitions that a question needs, by evidence or by centroids.
 
-Nodes that match the question are its evidence. Without any, centroids decide.
+The evidence of a question is the nodes that match it. Without evidence, centroids decide.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from pgs_neo4j.search.names import ONLY_NAMES
 from pgs_neo4j.search.question import is_broad
 
 FALLBACK = 3  # partitions swept when none is relevant enough
-# The share of the best partition's evidence from which another one is read. A smaller one reads
-# more: on CACM, 66 % of the relevant documents with 2.3 of 18 partitions at 0.6, 72 % with 2.8 at
-# 0.5. This one halves the tokens that centroids read on Stack Overflow.
+# A partition is read if it has at least this share of the best partition's evidence. A smaller
+# share reads more. On CACM, 0.6 finds 66 % of the relevant documents in 2.3 of 18 partitions, and
+# 0.5 finds 72 % in 2.8. The chosen share needs half as many tokens as centroids on Stack Overflow.
 ENOUGH = 0.625
-# The same where documents vote: on pages of Python's manual, 2.2 partitions with 52 % of the text
-# that a question needs.
+# The same share if documents vote. On pages of Python's manual, it reads 2.2 partitions, with 52 %
+# of the text that a question needs.
 ENOUGH_DOCUMENTS = 0.5
-MOST_MATCHES = 20  # best-matching nodes of a partition that a sweep is told
-MOST_UNKNOWN = 5  # words that a note names
+MOST_MATCHES = 20  # best-matching nodes of a partition that a prompt lists
+MOST_UNKNOWN = 5  # unknown words that a note lists
 
 
 def route(
@@ -44,16 +44,18 @@ def route(
     everything_unread: bool = False,
     note: str = "",
 ) -> Routing:
-    """Choose among ``partitions``, best first.
+    """Choose among ``partitions`` by their centroids, best first.
 
-    ``vector`` is the question at unit length ``(d,)``, None when there is nothing to compare.
-    ``threshold`` overrides the configured one. ``centered`` compares directions from the mean of
-    all partitions. If all vectors are close together, as means of members and bags of words are,
-    only these directions distinguish them. A full sweep takes every partition. A broad question, or
-    one without a vector, takes the largest up to the cap. ``everything_unread`` (mode ``continue``)
-    takes the nearest up to the cap, relevant or not. Otherwise, partitions at or above the
-    threshold are taken, at least ``min_sweep_partitions``. If none is relevant, the best few are
-    taken with a note.
+    ``vector`` is the question's embedding at unit length ``(d,)``, None without embeddings.
+    ``threshold`` overrides the configured relevance threshold. ``centered`` subtracts the mean of
+    all centroids before vectors are compared: means of many nodes and bags of words all lie close
+    together, and only their differences from the mean distinguish them.
+
+    - ``full_sweep`` takes every partition.
+    - A broad question, or a question without a vector, takes the largest partitions up to the cap.
+    - ``everything_unread`` (mode ``continue``) takes the nearest up to the cap, relevant or not.
+    - Otherwise, partitions at or above the threshold are taken, and at least
+      ``min_sweep_partitions``. If no partition reaches it, the best few are taken with a note.
     """
     largest = sorted(partitions, key=lambda partition: (-partition.size, partition.id))
     if full_sweep:
@@ -76,10 +78,7 @@ def route(
 def _route_unread(
     scored: list[tuple[float, Partition]], largest: list[Partition], limit: int, note: str
 ) -> Routing:
-    """Return the nearest first, then those without a score.
-
-    So no partition stays unread forever.
-    """
+    """Route to the nearest partitions, then to those without a score, so that all get read."""
     nearest = scored[:limit]
     reasons = [f"unread so far, similarity {score:.2f}" for score, _ in nearest]
     comparable = {partition.id for _, partition in scored}
@@ -135,7 +134,7 @@ def _route_relevant(
 def _score_partitions(
     vector: NDArray[np.float32], partitions: Sequence[Partition], centered: bool
 ) -> list[tuple[float, Partition]]:
-    """Return partitions with a centroid and their cosines, best first."""
+    """Return the partitions that have a comparable centroid, with their cosines, best first."""
     comparable = [
         partition
         for partition in partitions
@@ -154,15 +153,12 @@ def _score_partitions(
 
 
 def sweep_cap(config: PGSConfig) -> int:
-    """Return the most partitions to sweep, unless a fraction decides."""
+    """Return the most partitions to sweep if no fraction is configured."""
     return max(config.max_sweep_partitions, config.min_sweep_partitions)
 
 
 def sweep_limit(count: int, config: PGSConfig) -> int:
-    """Return how many of ``count`` partitions to sweep.
-
-    The fraction decides, or else the cap.
-    """
+    """Return how many of ``count`` partitions to sweep: the configured fraction, else the cap."""
     if config.sweep_fraction is not None:
         return math.ceil(config.sweep_fraction * count)
     return min(count, sweep_cap(config))
@@ -190,11 +186,11 @@ def _make_routes(
 def choose_by_evidence(
     evidence: Evidence, config: PGSConfig, *, everything_unread: bool = False
 ) -> list[int]:
-    """Return the ids of the partitions that hold most of the evidence, the most first.
+    """Return the ids of the partitions with the most evidence, best first.
 
-    A partition is taken if it holds at least ``ENOUGH`` of the evidence of the first one, up to the
-    cap. Where documents vote, it needs ``ENOUGH_DOCUMENTS`` of the votes of the first one. With
-    ``everything_unread``, every one with evidence is taken, up to the cap.
+    A partition is taken if it has at least ``ENOUGH`` of the evidence of the best partition, up to
+    the cap. If documents vote, it needs ``ENOUGH_DOCUMENTS`` of the best partition's votes. With
+    ``everything_unread``, every partition with evidence is taken, up to the cap.
     """
     votes, enough = vote(evidence), ENOUGH
     if evidence.document_votes:
@@ -218,10 +214,11 @@ def route_by_evidence(
     titles: Mapping[int, str] | None = None,
     everything_unread: bool = False,
 ) -> Routing:
-    """Choose the partitions that hold most of the evidence, with reasons.
+    """Return a routing to the partitions with the most evidence, with reasons.
 
-    They are those of :func:`choose_by_evidence`. ``nearest`` fill up to ``min_sweep_partitions``;
-    with ``everything_unread``, up to the cap. ``titles`` name the best node of each partition.
+    They are those of :func:`choose_by_evidence`. If they are fewer than ``min_sweep_partitions``,
+    or than the cap with ``everything_unread``, routes of ``nearest`` are added. ``titles`` has the
+    title of the best node of each partition, by partition id.
     """
     holders = Counter(node.partition for node in evidence.nodes)
     chosen = choose_by_evidence(evidence, config, everything_unread=everything_unread)
@@ -244,7 +241,7 @@ def route_by_evidence(
 
 
 def unknown_words(evidence: Evidence) -> str:
-    """Return which words of the question no text or name holds; empty if there are none."""
+    """Return a note on the words of the question that occur nowhere; empty if all occur."""
     if not evidence.unknown:
         return ""
     shown = [f"“{word}”" for word in evidence.unknown[:MOST_UNKNOWN]]
@@ -253,9 +250,10 @@ def unknown_words(evidence: Evidence) -> str:
 
 
 def matches_question(evidence: Evidence, threshold: float) -> bool:
-    """Return whether any text, or a name of a label or relationship type, matches the question.
+    """Return whether any text, label, or relationship type matches the question.
 
-    It holds a word of the question, or its embedding reaches ``threshold``.
+    It matches if it contains a content word of the question, or if the cosine of its embedding
+    reaches ``threshold``. A question without content words always matches.
     """
     if evidence.word_count > len(evidence.unknown) or not evidence.word_count:
         return True
@@ -272,9 +270,10 @@ def _best_ranks(evidence: Evidence, partition: int) -> tuple[int, ...]:
 
 
 def _describe_evidence(count: int, title: str) -> str:
-    """Return why a partition is read, by its best node and the number of its nodes.
+    """Return the reason for reading a partition with ``count`` matching nodes, the best ``title``.
 
-    One without a node has documents that refer to what matches, or that it refers to.
+    A partition without a matching node is chosen by documents that refer to matching nodes, or that
+    these refer to.
     """
     if not count:
         return "documents that go with the best-matching nodes"

@@ -40,8 +40,8 @@ UNMATCHED_THEN = (
 class Selection:
     """The partitions that a run may sweep.
 
-    ``read`` is the part of them that was read before the run. ``unread``: only unread nodes are
-    read, so other runs of the session should read other partitions.
+    ``read`` is what the session had read of them before the run. ``unread``: the run reads only
+    unread nodes, so concurrent runs of the session should read different partitions.
     """
 
     partitions: tuple[Partition, ...]
@@ -58,12 +58,12 @@ async def select_partitions(
     answer_missing: bool = False,
     claimed: frozenset[int] = frozenset(),
 ) -> Selection:
-    """Select the partitions that the mode of a run lets it sweep.
+    """Select the partitions that the mode of a run allows it to sweep.
 
-    ``before`` is the id of a run that is resumed. ``answer_missing``: reports wait for a synthesis,
-    so a run is useful even if everything has been read. Other runs are reading the ``claimed``
-    partitions, so they are left out. Raises NothingLeftError when mode ``continue`` has nothing
-    left to read, unless all of the graph is to be swept again.
+    ``before`` is the id of a run that is resumed; reading by later runs then does not count.
+    ``answer_missing``: reports wait for a synthesis, so a run is useful even if everything has been
+    read. ``claimed`` are partitions that other runs are reading; they are left out. Raises
+    NothingLeftError when mode ``continue`` has nothing left to read, unless ``full_sweep`` is set.
     """
     everything = partitioning.partitions
     if order.request.mode == "full":
@@ -88,9 +88,9 @@ async def select_partitions(
 async def embed_run_question(
     order: RunOrder, tools: RunTools, partitioning: Partitioning
 ) -> QuestionVector:
-    """Return the question in the graph's space.
+    """Return the question's vector in the embedding space of the graph.
 
-    A failure, or a limit without room for the call, is only noted.
+    If the call fails or a limit prevents it, the result has no vector but a note.
     """
     own = OwnIndex(partitioning.generation, partitioning.partitions, tools.known.texts)
     try:
@@ -109,7 +109,7 @@ async def embed_run_question(
 async def route_run(
     order: RunOrder, tools: RunTools, record: RunRecord, partitions: Sequence[Partition]
 ) -> Routing:
-    """Route a run; a resumed one keeps its routing, by which its cached replies are found."""
+    """Route a run. A resumed run keeps its routing, so that its cached replies are found again."""
     if record.routing is not None:
         routing = ROUTING.validate_json(record.routing)
         tools.log.on_event(Routed(routing))
@@ -119,7 +119,7 @@ async def route_run(
 
 
 async def store_routing(tools: RunTools, record: RunRecord, routing: Routing) -> None:
-    """Record the routing of a run, by which it is resumed. Raises DatabaseError."""
+    """Record the routing of a run, so that it can be resumed. Raises DatabaseError."""
     await runs.store_routing(tools.db, record.handle, ROUTING.dump_json(routing).decode())
 
 
@@ -132,7 +132,7 @@ async def route_question(
 ) -> Routing:
     """Route a question among ``partitions``.
 
-    It is embedded unless ``vector`` is passed, or its words decide alone.
+    The question is embedded unless ``vector`` is passed or its words alone decide.
     """
     question = _Question(order, tools, partitioning, partitions, vector)
     evidence = await _find_evidence(question)
@@ -148,7 +148,7 @@ async def route_question(
 
 @dataclass(slots=True)
 class _Question:
-    """A question to be routed; its vector is computed at most once."""
+    """A question to route; its vector is computed at most once."""
 
     order: RunOrder
     tools: RunTools
@@ -157,7 +157,7 @@ class _Question:
     vector: QuestionVector | None
 
     async def get_vector(self) -> QuestionVector:
-        """Return the question in the graph's space."""
+        """Return the question's vector in the embedding space of the graph."""
         if self.vector is None:
             self.vector = await embed_run_question(self.order, self.tools, self.partitioning)
         return self.vector
@@ -170,9 +170,9 @@ async def find_run_evidence(
     partitions: Sequence[Partition],
     vector: QuestionVector | None,
 ) -> Evidence | None:
-    """Return the nodes of ``partitions`` that speak to a question; None without an index.
+    """Return the nodes of ``partitions`` that match a question; None without an index.
 
-    ``vector`` counts only if it embeds the question as the graph's own embeddings do.
+    ``vector`` is used only if it is comparable with the embeddings that the graph stores.
     """
     usable = vector is not None and not vector.borrowed and tools.space.kind == "stored"
     evidence_order = EvidenceOrder(
@@ -186,7 +186,7 @@ async def find_run_evidence(
 
 
 async def _find_evidence(question: _Question) -> Evidence | None:
-    """Return the evidence for a question; None if it does not decide."""
+    """Return the evidence for a question; None if the routing does not depend on evidence."""
     order, tools = question.order, question.tools
     if (
         order.config.route_by == "centroids"
@@ -219,7 +219,10 @@ async def _route_by_evidence(question: _Question, evidence: Evidence) -> Routing
 async def _read_titles(
     question: _Question, evidence: Evidence, chosen: Sequence[int]
 ) -> dict[int, str]:
-    """Return the title of the best node of each chosen partition that has any, by its id."""
+    """Return the title of each chosen partition's best node, by partition id.
+
+    Partitions without a matching node are left out.
+    """
     best = {node.partition: node.place for node in reversed(evidence.nodes)}
     held = [best[number] for number in chosen if number in best]
     places = {place: evidence.titles.get(place) for place in held}
@@ -266,7 +269,7 @@ async def _route_by_centroids(question: _Question) -> Routing:
 
 
 async def _load_centroids(question: _Question, asked: QuestionVector) -> Sequence[Partition]:
-    """Return the partitions, with their centroids if these are compared with a question."""
+    """Return the partitions, with their centroids if the routing compares them."""
     order, partitions = question.order, question.partitions
     if asked.vector is None or order.request.full_sweep or is_broad(order.request.question):
         return partitions
@@ -281,7 +284,7 @@ def _least_similarity(order: RunOrder, tools: RunTools) -> float:
 
 
 def _space_threshold(order: RunOrder, tools: RunTools) -> float | None:
-    """Return the space's own threshold, unless the user set one."""
+    """Return the relevance threshold of the embedding space; None if the user set one."""
     if "partition_relevance_threshold" in order.config.model_fields_set:
         return None
     return tools.space.threshold

@@ -1,4 +1,4 @@
-"""A run on its way through the phases: what it was asked, and what it has found by now."""
+"""The state of a run: its order, and the results of its phases so far."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from pgs_neo4j.pgs.sweeping.order import SweepResult
 
 @dataclass(slots=True)
 class Run:
-    """A run under way. Each phase reads what earlier ones have found, and adds to it.
+    """A run in progress. Each phase uses the results of earlier phases and adds its own.
 
-    ``read`` is what the session has read, by routing and again by the end of the sweeps, and
-    ``earlier`` are reports of runs that ended without an answer. ``results`` are the sweeps with
-    what may still change them, in the order of ``sweeps``. ``stopped`` is the limit that ended the
-    run early. A value of a later phase is missing until then.
+    ``read`` is what the session has read; routing sets it, and it is read again after the sweeps.
+    ``earlier`` are reports of runs that ended without an answer. ``results`` are in the order of
+    ``sweeps`` and can still be settled. ``stopped`` names the limit that ended the run early. The
+    attributes without a default do not exist before their phase sets them.
     """
 
     order: RunOrder
@@ -41,5 +41,5 @@ class Run:
 
     @property
     def reports(self) -> tuple[Sweep, ...]:
-        """All sweeps, those of earlier runs last."""
+        """All sweeps; the sweeps of earlier runs come last."""
         return (*self.sweeps, *(recovered.sweep for recovered in self.earlier))

@@ -42,10 +42,10 @@ from pgs_neo4j.text.tokens import estimate
 
 @dataclass(slots=True)
 class SweepRecorder:
-    """Records the sweeps of a run, and reserves their synthesis.
+    """Records the sweeps of a run, and reserves the cost of their synthesis.
 
-    ``shown`` is the number of tokens in the synthesis prompt besides the reports of this run. Only
-    ``record`` writes ``report_tokens``, by partition id.
+    ``shown`` is the number of tokens in the synthesis prompt besides the reports of this run.
+    ``report_tokens`` is the length of each report by partition id; only ``record`` changes it.
     """
 
     order: RunOrder
@@ -55,9 +55,9 @@ class SweepRecorder:
     report_tokens: dict[int, int] = field(default_factory=dict)
 
     async def record(self, order: SweepOrder, sweep: Sweep, replies: Sequence[Row]) -> None:
-        """Store a sweep, queue its absences, and update the reserve.
+        """Store a sweep, look up its absences in the background, and update the reserved cost.
 
-        It is stored without text of documents that were deleted since the run began.
+        Text of documents that were deleted since the run began is left out.
         """
         handle = Handle(order.run, order.holder)
         total = self.tools.calls.ledger.total()
@@ -73,27 +73,24 @@ class SweepRecorder:
             self.reserve_synthesis()
 
     def report_event(self, event: Event) -> None:
-        """Pass an event on; the report of a sweep is told as it was stored."""
+        """Report an event, without deleted text in the report of a sweep."""
         fence = self.tools.db.fence
         if fence is not None and isinstance(event, SweepFinished):
             event = SweepFinished(forget_deleted(event.sweep, fence.holds))
         self.tools.log.on_event(event)
 
     def reserve_synthesis(self) -> None:
-        """Reserve the cost of a synthesis of the reports so far.
-
-        Nothing is reserved without spending limits.
-        """
+        """Reserve the cost of a synthesis of the reports so far, if there are spending limits."""
         calls = self.tools.calls
         if calls.bounded:
             shown = self.shown + sum(self.report_tokens.values())
             cost = reserve.synthesis_cost(calls, self.tools.synthesis_llm, self.order.config, shown)
-            # A strict answer may be asked for once more.
+            # Strict checks may request the answer a second time.
             calls.budget.ending = cost + cost if self.order.config.strict else cost
 
 
 async def sweep_run(run: Run, lookups: Lookups) -> list[SweepResult]:
-    """Sweep the routed partitions, then those that their flags name."""
+    """Sweep the routed partitions, then the partitions that their flags name."""
     order, tools, record, read = run.order, run.tools, run.record, run.read
     shown = estimate(order.request.question) + estimate(order.search_answer or "")
     shown += sum(_report_tokens(recovered.sweep) for recovered in run.earlier)
@@ -121,11 +118,12 @@ async def sweep_run(run: Run, lookups: Lookups) -> list[SweepResult]:
 
 
 async def settle_sweeps(results: Sequence[SweepResult], *, again: bool = True) -> list[SweepResult]:
-    """Return results with all nodes that are proven read by now.
+    """Return the results updated by what is known now about the context of the model.
 
-    A model's context may be learned from the last call. What was cut is read ``again``, which may
-    show more of sweeps that were settled before, so all are settled until none changes. Otherwise
-    it counts as read no longer. Raises DatabaseError.
+    Even the last call may show that a server cuts prompts. Nodes that were cut off are read
+    ``again``; otherwise they no longer count as read. Reading again may show even more about
+    sweeps that were settled before, so this is repeated until no sweep changes. Raises
+    DatabaseError.
     """
     settled, before = list(results), list[SweepResult]()
     while settled != before:
@@ -147,9 +145,10 @@ async def order_sweeps(
     wave: int = 1,
     matches: Mapping[int, tuple[int, ...]] | None = None,
 ) -> list[SweepOrder]:
-    """Return one order per partition; ``handle`` says who records the sweeps.
+    """Return the order of each partition's sweep.
 
-    ``matches`` are the ranks that match the question best, by partition id. Raises DatabaseError.
+    ``handle`` is the run that records the sweeps, None outside of runs. ``matches`` are the ranks
+    of the best-matching nodes, by partition id. Raises DatabaseError.
     """
     partitions = tuple(partitions)
     reached = await read_reached(db, partitioning.generation.id, [part.id for part in partitions])
@@ -178,9 +177,9 @@ async def order_sweeps(
 
 
 async def sweep_partitions(orders: Sequence[SweepOrder], tools: SweepTools) -> list[SweepResult]:
-    """Carry out sweeps; the results are in the order of ``orders``.
+    """Carry out sweeps concurrently, and return their results in the order of ``orders``.
 
-    Within a budget, that order decides which sweep goes first; otherwise the longest goes first.
+    With spending limits, sweeps begin in that order. Otherwise the longest begins first.
     """
     if tools.calls.bounded:
         begun = [replace(order, priority=float(-place)) for place, order in enumerate(orders)]
@@ -194,7 +193,10 @@ async def sweep_partitions(orders: Sequence[SweepOrder], tools: SweepTools) -> l
 def find_flagged(
     order: RunOrder, by_id: Mapping[int, Partition], sweeps: Sequence[Sweep], read: Read
 ) -> list[Partition]:
-    """Return unswept partitions that flags name, most often flagged first."""
+    """Return the unswept partitions that flags name, the most often named first.
+
+    There are at most ``max_flag_sweeps``. Except in mode ``full``, they have unread nodes.
+    """
     swept = {sweep.partition for sweep in sweeps}
     pointed = Counter(
         flag.target
@@ -211,7 +213,7 @@ def find_flagged(
 
 
 def judge_sweeps(log: RunLog, results: Sequence[SweepResult]) -> None:
-    """Warn of partitions that were not read completely.
+    """Warn about partitions that were not read completely or not provably.
 
     Raises StoppedError or AllSweepsFailedError when no partition has a report.
     """
@@ -222,7 +224,7 @@ def judge_sweeps(log: RunLog, results: Sequence[SweepResult]) -> None:
         if stops:
             first = next((f"{reason}, and then " for reason in _rejection_reasons(results)), "")
             raise _smallest_stop(stops).to_error(f"nothing was read: {first}")
-        # So that the exception of an own model is in the traceback.
+        # The cause puts the exception of a user's own model into the traceback.
         cause = next((result.cause for result in results if result.cause is not None), None)
         raise AllSweepsFailedError(reasons) from cause
     for sweep in sweeps:
@@ -250,13 +252,13 @@ def judge_sweeps(log: RunLog, results: Sequence[SweepResult]) -> None:
 
 
 def _rejection_reasons(results: Sequence[SweepResult]) -> Iterator[str]:
-    """Yield why replies were not accepted before limits kept others from being asked for."""
+    """Yield the reasons why replies were not accepted before a limit ended the sweeps."""
     for result in results:
         yield from result.refused or (result.sweep.errors if result.stop is None else ())
 
 
 def _smallest_stop(stops: Sequence[Stop]) -> Stop:
-    """Return the stop of the call that needs the smallest limit, and name that limit."""
+    """Return the stop that the smallest limit would have avoided; its text names that limit."""
     stop = min(stops, key=lambda stop: math.inf if stop.least is None else stop.least)
     if stop.least is None:
         return stop
