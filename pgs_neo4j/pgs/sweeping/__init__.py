@@ -1,1 +1,1 @@
-"""Reads the full text of partitions: packs, asks, parses, and checks."""
+"""Reads partitions at full text: packs prompts, asks the model, and parses and checks reports."""

@@ -1,8 +1,8 @@
-"""Looks what a report says up in the nodes that it cites: its quotations and its claims.
+"""Checks the quotations and claims of a report against the nodes that it cites.
 
-Claims may also rest on the facts of those nodes. A Domain State sums up its partition and may cite
-nothing, so a sentence of it without a citation is looked up in all that its prompt showed. So is a
-flag that cites nothing.
+Claims may also rest on the facts of those nodes. A Domain State summarizes its partition and need
+not cite anything, so its sentences without a citation are checked against everything that the
+prompt showed. The same holds for a flag without a citation.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from pgs_neo4j.text.invisible import is_plainly_visible
 from pgs_neo4j.text.normal_form import flatten, join
 from pgs_neo4j.text.prompt_text import clean_text
 
-# Shorter ones are names or words in scare quotes, not quotations.
+# Shorter texts in quotation marks are names or words in scare quotes, not quotations.
 LEAST_CHARACTERS = 12
 LEAST_WORDS = 3
 LONGEST = 1000
@@ -36,10 +36,11 @@ _GAP = re.compile(r"\[?(?:\.\.\.|…)\]?|\[[^\[\]]{0,40}\]")  # an ellipsis, or 
 
 @dataclass(frozen=True, slots=True)
 class ShownWords:
-    """The nodes that a prompt showed, by alias; the words of each are prepared only once.
+    """The nodes that a prompt showed, by alias, with their words in normal form.
 
-    Hundreds of findings may cite the same nodes. ``facts`` are those that other nodes state of a
-    node, and ``links`` name its relationships and their other ends.
+    The words of each node are prepared only once, because hundreds of findings may cite the same
+    nodes. ``facts`` are the facts that other nodes state about a node, and ``links`` name its
+    relationships and the nodes at their other ends; both are by alias.
     """
 
     shown: Mapping[str, Node]
@@ -48,20 +49,20 @@ class ShownWords:
     _words: dict[str, str] = field(default_factory=dict)
 
     def text_of(self, alias: str) -> str:
-        """Return all that the prompt said of a node: title, labels, text, facts, and links."""
+        """Return all that the prompt said about a node: title, labels, text, facts, and links."""
         node = self.shown[alias]
         head = (node.title, node.key, *node.labels)
         facts, links = self.facts.get(alias, ()), self.links.get(alias, ())
         return "\n".join((*head, node.text, *facts, *links))
 
     def words_of(self, alias: str) -> str:
-        """Return the words of a node that was shown, and of the facts about it."""
+        """Return the words of a node and of the facts about it, in normal form."""
         if alias not in self._words:
             node = self.shown[alias]
             texts = (node.text, *self.facts.get(alias, ()))
             shown = "\n".join((node.title, *map(clean_text, texts)))
             if not all(map(is_plainly_visible, texts)):
-                # A reply may repair the words that invisible signs divide, or leave them divided.
+                # A reply may join words that invisible characters divide, or leave them divided.
                 shown = "\n".join((shown, *texts))
             self._words[alias] = "".join(dict.fromkeys((flatten(shown), flatten(join(shown)))))
         return self._words[alias]
@@ -70,7 +71,7 @@ class ShownWords:
 def links_by_alias(
     relationships: Iterable[Relationship], shown: Mapping[str, Node]
 ) -> dict[str, list[str]]:
-    """Return the names of relationships and of their other ends, by the aliases of both ends."""
+    """Return a node's relationships by its alias: type, name, and the title of the other end."""
     links: dict[str, list[str]] = {}
     for link in relationships:
         ends = f"n{link.source + 1}", f"n{link.target + 1}"
@@ -81,9 +82,9 @@ def links_by_alias(
 
 
 def facts_by_target(shown: Mapping[str, Node]) -> dict[str, list[str]]:
-    """Return the facts that nodes state of others, by the aliases of these.
+    """Return the facts that other nodes state about a node, by its alias.
 
-    A fact is about both ends. The text of its source holds it, and that of its target does not.
+    A fact is about both ends of its relationship, but only the text of its source contains it.
     """
     if not any(node.facts for node in shown.values()):
         return {}
@@ -97,7 +98,7 @@ def facts_by_target(shown: Mapping[str, Node]) -> dict[str, list[str]]:
 
 
 def find_quotes(text: str) -> list[str]:
-    """Return the quotations of a text, in order, each once."""
+    """Return the distinct quotations of a text, in order."""
     quotes = (next(group for group in match.groups() if group) for match in _QUOTED.finditer(text))
     return [quote for quote in dict.fromkeys(quotes) if _is_quotation(quote)]
 
@@ -105,9 +106,9 @@ def find_quotes(text: str) -> list[str]:
 def check_quotes(
     text: str, citations: Iterable[Citation], wording: ShownWords
 ) -> tuple[Quote, ...]:
-    """Return a finding's quotations, checked in its valid citations.
+    """Return a finding's quotations, checked against the nodes that it validly cites.
 
-    A quotation is found when a cited node says the same words. Letter case, white space, and
+    A quotation is found if a cited node contains the same words. Letter case, white space, and
     punctuation do not count; an ellipsis matches any text.
     """
     quotes = find_quotes(text)
@@ -122,7 +123,7 @@ def check_quotes(
 
 
 def find_node_quotes(text: str, node: Node) -> tuple[str, ...]:
-    """Return the quotations of a finding that a node's title or text holds."""
+    """Return the quotations of a finding that a node's title or text contains."""
     quotes = find_quotes(text)
     if not quotes:
         return ()
@@ -135,9 +136,10 @@ def _is_quotation(quote: str) -> bool:
 
 
 def _quote_parts(quote: str) -> list[list[str]]:
-    """Return the words of a quotation between its ellipses, each part between blanks.
+    """Return the parts of a quotation between its ellipses, in two spellings.
 
-    They are there twice: a hyphen divides two words, or it joins them.
+    In the first, a hyphen divides two words; in the second, it joins them. Each part begins and
+    ends with a blank.
     """
     parts = [part for part in _GAP.split(quote) if flatten(part).strip()]
     return [[flatten(part) for part in parts], [flatten(join(part)) for part in parts]]
@@ -148,7 +150,7 @@ def _contains(words: str, spellings: Iterable[list[str]]) -> bool:
 
 
 def _in_sequence(words: str, parts: list[str]) -> bool:
-    """Return whether all parts occur one after the other; two may share a blank."""
+    """Return whether all parts occur one after the other; neighboring parts may share a blank."""
     start = 0
     for part in parts:
         at = words.find(part, start)
@@ -164,9 +166,10 @@ Cite = Callable[[str], Iterable[Citation]]
 
 @dataclass(frozen=True)
 class ClaimChecker:
-    """The texts of what a prompt showed, each prepared once, and what else may be said.
+    """Checks sentences against the nodes that a prompt showed; each node's text is prepared once.
 
-    ``around`` is what stands around the nodes, which a Domain State or a flag may repeat.
+    ``known`` is what a sentence may say without a citation. ``around`` is the text around the nodes
+    in the prompt, which a Domain State or a flag may repeat.
     """
 
     wording: ShownWords
@@ -175,7 +178,7 @@ class ClaimChecker:
     _materials: dict[str, Material] = field(default_factory=dict)
 
     def check(self, text: str, cite: Cite) -> tuple[str, ...]:
-        """Return why sentences of a finding are in doubt, quotations apart."""
+        """Return why sentences of a finding are in doubt; quotations are not checked here."""
 
         def doubt(sentence: str, cites: str) -> tuple[str, ...]:
             return self.doubt(sentence, cites, cite, quotes=False)
@@ -191,9 +194,9 @@ class ClaimChecker:
         quotes: bool = True,
         others: Sources = Sources(),  # noqa: B008 — frozen
     ) -> tuple[str, ...]:
-        """Return why a sentence is in doubt; the citations of ``cites`` count.
+        """Return why a sentence is in doubt, checked against the nodes that ``cites`` cites.
 
-        Without any, the sentence may rest on ``others``.
+        If it cites none, the sentence is checked against ``others``.
         """
         cited = self._cited_materials(cites, cite)
         return find_doubts(
@@ -206,13 +209,13 @@ class ClaimChecker:
         )
 
     def doubt_state(self, sentence: str, cite: Cite) -> tuple[str, ...]:
-        """Return why a sentence of a Domain State is in doubt; only its own citations count."""
+        """Return why a sentence of a Domain State is in doubt; it must contain its citations."""
         return self.doubt_flag(sentence, sentence, cite)
 
     def doubt_flag(self, sentence: str, cites: str, cite: Cite) -> tuple[str, ...]:
-        """Return why a sentence of a flag is in doubt; the citations of ``cites`` count.
+        """Return why a sentence of a flag is in doubt, checked against the nodes ``cites`` cites.
 
-        Without any, it may rest on whatever the prompt showed.
+        If it cites none, the sentence is checked against everything that the prompt showed.
         """
         cited = self._cited_materials(cites, cite)
         return find_doubts(
@@ -226,11 +229,11 @@ class ClaimChecker:
 
     @cached_property
     def _everything(self) -> Sources:
-        """All that the prompt showed."""
+        """Everything that the prompt showed."""
         return Sources((self.around, *map(self._material, self.wording.shown)))
 
     def _cited_materials(self, cites: str, cite: Cite) -> tuple[Material, ...]:
-        """Return the texts of the shown nodes that a text cites, in its order."""
+        """Return the texts of the shown nodes that ``cites`` cites, in order of citation."""
         aliases = dict.fromkeys(one.alias for one in cite(cites) if one.valid)
         return tuple(self._material(alias) for alias in aliases if alias in self.wording.shown)
 
@@ -243,7 +246,10 @@ class ClaimChecker:
 def words_around(
     order: SweepOrder, shown: Mapping[str, Node], relationships: Sequence[Relationship], part: str
 ) -> str:
-    """Return what a prompt says around its nodes, and how many of each kind it shows."""
+    """Return what a prompt says around its nodes, and its counts of nodes and relationships.
+
+    ``part`` is the label of the pass. A Domain State may state the counts of each label and type.
+    """
     partition = order.partition
     labels = Counter(label for node in shown.values() for label in node.labels)
     types = Counter(one.type for one in relationships)
@@ -260,7 +266,11 @@ def words_around(
 
 
 def known_to(order: SweepOrder) -> Known:
-    """Return what the findings of a sweep may say without a citation."""
+    """Return what findings of a sweep may say without a citation.
+
+    That is the question, an answer from a search, the names and keywords of the partition and its
+    neighbors, and the counts of partitions and nodes.
+    """
     names = [order.partition.name, *order.partition.topics]
     for neighbor in order.neighbors:
         names += [neighbor.name, *neighbor.keywords, *neighbor.titles, *neighbor.reached]

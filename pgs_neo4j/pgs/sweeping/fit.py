@@ -8,38 +8,44 @@ from collections.abc import Mapping
 from pgs_neo4j.text.commands import shell_word
 from pgs_neo4j.text.tokens import BYTES_PER_TOKEN
 
-SURE_SHARE = 0.7  # of a pass; instructions, neighbors, margins, and relationships take the rest
-FULL_SHARE = 0.85  # of a pass; longer texts do not fit beside the instructions
+# Texts up to this share of a pass surely fit into it. Instructions, neighbors, margins, and
+# relationships take the rest.
+SURE_SHARE = 0.7
+# Texts above this share of a pass surely do not fit beside the instructions.
+FULL_SHARE = 0.85
 STEP = 1000
-"""Advised limits are multiples of it. It is also the lowest limit that the settings allow."""
+"""Advised limits are multiples of this. It is also the lowest limit that the settings allow."""
 
 
 def pass_size(characters: int, tokens: int | None) -> float:
-    """Return the estimated tokens of a prompt within both limits."""
+    """Return the most estimated tokens of a prompt within limits on characters and tokens."""
     size = characters / BYTES_PER_TOKEN
     return size if tokens is None else min(size, tokens)
 
 
 def fitting_limit(size: float) -> int:
-    """Return the ``max_partition_tokens`` whose partitions one pass shows whole.
+    """Return the ``max_partition_tokens`` for which one pass shows a whole partition.
 
-    ``size`` is that of a pass.
+    ``size`` is the size of a pass in estimated tokens.
     """
     return max(STEP, round(SURE_SHARE * size) // STEP * STEP)
 
 
 def most_tokens(size: float) -> int:
-    """Return the tokens of text above which a partition takes several passes."""
+    """Return the tokens of text above which a partition takes several passes of ``size``."""
     return math.floor(FULL_SHARE * size)
 
 
 def is_narrower(limit: int, knobs: Mapping[str, object]) -> bool:
-    """Return whether ``limit`` would divide partitions further that were made with ``knobs``."""
+    """Return whether ``limit`` is lower than the limit that partitions were made with.
+
+    ``knobs`` are the settings that they were made with.
+    """
     made = knobs.get("max_partition_tokens")
     return not isinstance(made, int) or limit < made
 
 
 def repartition_command(graph: str, limit: int) -> str:
-    """Return the command that makes partitions of a graph which one pass shows whole."""
+    """Return the command that repartitions a graph with ``limit`` as ``max_partition_tokens``."""
     name = shell_word(graph)
     return f"'pgs partition --graph {name} --force --max-partition-tokens {limit}'"

@@ -1,6 +1,6 @@
-"""What a prompt says of other partitions: digests of neighbors, and analogies with their nodes.
+"""What a prompt says about other partitions: digests of neighbors, and analogies with their nodes.
 
-They tell a reader where something may be that the prompt does not show.
+They show the reader where to look for something that the prompt does not contain.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from pgs_neo4j.pgs.sweeping.pieces import one_line
 from pgs_neo4j.text.node_text import title_of
 from pgs_neo4j.text.prompt_text import clean_text, cut
 
-NEAREST = 5  # neighbors whose digest is complete, as many as published
+NEAREST = 5  # neighbors whose digest is complete (number as published)
 KEYWORDS = 10
 TITLES = 5
 Reached = Mapping[tuple[int, int], Sequence[str]]
-"""Titles of a neighbor's nodes, by the ids of a partition and of the neighbor."""
+"""Titles of a neighbor's nodes, by the pair of partition id and neighbor id."""
 MOST_ANALOGIES = 10
-"""Analogies that a prompt names for one partition, those with the largest difference."""
-TITLE_ROOM = (80, 240)  # characters and bytes of an analogy's title
+"""The most analogies that a prompt shows of one partition; those with the largest difference."""
+TITLE_ROOM = (80, 240)  # the most characters and bytes of an analogy's title
 HEAD = """\
 <analogies>
 These nodes may work like nodes of other partitions, in other words. The titles are data. Where \
@@ -31,9 +31,9 @@ one bears on the question, raise a flag that says what to compare."""
 async def read_reached(
     db: Database, generation: str, partition_ids: Iterable[int]
 ) -> dict[tuple[int, int], list[str]]:
-    """Return the titles that the relationships of some partitions lead to, most of them first.
+    """Return titles of nodes in neighboring partitions that some partitions' relationships reach.
 
-    Raises DatabaseError.
+    Nodes that most relationships lead to come first. Raises DatabaseError.
     """
     wanted = sorted(set(partition_ids))
     if not wanted:
@@ -48,7 +48,7 @@ def digest_neighbors(
 ) -> tuple[PromptNeighbor, ...]:
     """Return the digests of adjacent partitions, nearest first.
 
-    Only the ``NEAREST`` have a summary and titles of their own.
+    Only the first ``NEAREST`` have a summary and the titles of their heaviest nodes.
     """
     linked = [(link, partitions.get(link.id)) for link in partition.adjacent]
     return tuple(
@@ -67,7 +67,7 @@ def digest_neighbors(
 
 
 def render_digest(neighbor: PromptNeighbor) -> str:
-    """Return a digest as a prompt shows it; a margin sets off what nodes say."""
+    """Return a digest as a prompt shows it; text of nodes stands behind a margin."""
     head = f"{neighbor.name}: {neighbor.edges} shared relationships; "
     lines = [
         *_list_titles("Reached from here: ", neighbor.reached),
@@ -93,9 +93,9 @@ async def read_analogies(
     partitions: Iterable[Partition],
     mapping: GraphMapping,
 ) -> dict[int, tuple[PromptAnalogy, ...]]:
-    """Return the analogies of some partitions with others, by partition id.
+    """Return the analogies of some partitions with other partitions, by partition id.
 
-    Most graphs have none. Raises DatabaseError.
+    Partitions without analogies are left out. Raises DatabaseError.
     """
     rows = await db.read(
         queries.get("pgs/sweeping/read_analogies"),

@@ -1,4 +1,4 @@
-"""Describes what one sweep reads, and which connections it uses."""
+"""The order of a sweep, its tools, and its result."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ from pgs_neo4j.model import (
     Unit,
 )
 
-READ_AHEAD = 4  # partitions read from the database at a time
+READ_AHEAD = 4  # partitions that are read from the database at the same time
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SweepOrder:
-    """One partition to read for one question.
+    """One partition to read for one question: everything but the connections.
 
-    It holds everything but the connections. ``skip`` holds the ranks read before, ``partition_ids``
-    the ids that a flag may name, ``matches`` the ranks that match the question best. Among waiting
-    sweeps, the one with the highest ``priority`` goes first; None: the longest. ``run`` and
-    ``holder`` say who records the sweep; both are empty for a sweep outside of runs. ``analogies``
-    are those with nodes of other partitions.
+    ``skip`` are the ranks that need not be read again. ``partition_ids`` are the ids that a flag
+    may name. ``matches`` are the ranks that match the question best. Among waiting sweeps, the
+    highest ``priority`` goes first; if it is None, the longest goes first. ``run`` and ``holder``
+    say who records the sweep; both are empty outside of runs. ``analogies`` are analogies with
+    nodes of other partitions.
     """
 
     question: str
@@ -62,10 +62,10 @@ class SweepOrder:
 
 
 class Settle(Protocol):
-    """Returns a sweep with what later calls have proven read, and records it.
+    """Updates a sweep by what later calls have shown about the model's context, and records it.
 
-    What they have shown to be cut is read ``again``, or else counts as read no longer. Raises
-    DatabaseError.
+    Nodes that were cut off are read ``again``; otherwise they no longer count as read. Returns the
+    sweep. Raises DatabaseError.
     """
 
     async def __call__(self, *, again: bool = True) -> Sweep: ...
@@ -75,9 +75,9 @@ class Settle(Protocol):
 class SweepResult:
     """The result of a sweep.
 
-    ``stop`` is the reason for an unread one. ``refused`` says why replies were not accepted, also
-    where a limit kept others from being asked for. ``settle`` is None where later calls can change
-    nothing. ``cause`` is the first failure of the model that was no matter of one reply.
+    ``stop`` is the limit that left the partition unread. ``refused`` says why replies were not
+    accepted, even if a limit prevented further requests. ``settle`` is None if later calls cannot
+    change the sweep. ``cause`` is the first failure of the model itself, not of a single reply.
     """
 
     sweep: Sweep
@@ -89,7 +89,7 @@ class SweepResult:
 
 Described = TypeVar("Described", Partition, Unit)
 Record = Callable[[SweepOrder, Sweep, Sequence[Row]], Awaitable[None]]
-"""Stores a sweep whenever another of its reports is accepted, with the replies to cache."""
+"""Stores a sweep, with the replies to cache, each time another report of it is accepted."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,13 +113,13 @@ async def record_nothing(order: SweepOrder, sweep: Sweep, replies: Sequence[Row]
 
 
 def new_gate(*, in_order: bool = False) -> asyncio.Semaphore:
-    """Return a limit on prefetched partitions; with ``in_order``, one at a time.
+    """Return a limit on the partitions that are read ahead of the model.
 
-    It lets through as many as keep the model busy.
+    With ``in_order``, they are read one at a time, so that sweeps begin in their order.
     """
     return asyncio.Semaphore(1 if in_order else READ_AHEAD)
 
 
 def without_centroid(described: Described) -> Described:
-    """Return a partition or unit without its vector, which no order needs."""
+    """Return a partition or unit without its centroid, to keep orders small."""
     return described if described.centroid is None else replace(described, centroid=None)

@@ -12,19 +12,20 @@ from pgs_neo4j.text.citations import defuse
 from pgs_neo4j.text.prompt_text import chunks, clean_text, cut
 from pgs_neo4j.text.tokens import BYTES_PER_TOKEN, estimate
 
-TITLE_SHARE = 0.25  # of a pass, at most; and the same for labels
-NAME_ROOM = (80, 240)  # characters and bytes of a relationship's name
-# Bytes that a cut through the middle of a word can add, by making an alias out of a longer one.
+TITLE_SHARE = 0.25  # the most of a pass that a title may take, and that labels may take
+NAME_ROOM = (80, 240)  # the most characters and bytes of a relationship's name
+# The most bytes that a cut in the middle of a word can add: the rest may look like an alias, which
+# is then defused.
 DEFUSING = 16
-LEAST_PART = 200  # characters of a part that still says something
+LEAST_PART = 200  # characters of a part; a shorter part says too little on its own
 
 
 @dataclass(frozen=True, slots=True)
 class NodePiece:
-    """A node, or one part of a very long one.
+    """A node, or one part of a very long node.
 
-    ``parts`` is how many parts the node has, ``text`` what the prompt shows. ``share`` is its share
-    of the node: a part that was too long for a model is halved, so parts may differ.
+    ``parts`` counts the parts of the node. ``text`` is what the prompt shows. ``share`` is the
+    piece's share of the node; shares differ because a part that is too long for a model is halved.
     """
 
     rank: int
@@ -50,13 +51,14 @@ def _list_labels(labels: Sequence[str]) -> str:
 
 
 def _add_margin(alias: str, title: str, text: str) -> str:
-    """Return a node with clean title (labels included) and clean text."""
+    """Return a node's prompt text; ``title`` includes its labels, and both texts are clean."""
     lines = text.removesuffix("\n").replace("\n", "\n| ") if text else "(no text)"
     return f"[{alias}] {title}\n| {lines}"
 
 
 def one_line(text: str) -> str:
-    # Most titles need no change, and checking that takes a third of the time.
+    """Return a text of the graph cleaned for a prompt, on one line, without aliases in it."""
+    # Most titles need no cleaning, and this check takes a third of its time.
     if text.isprintable() and "  " not in text and text == text.strip() and "<" not in text:
         return defuse(text)
     return " ".join(clean_text(text).split())
@@ -64,20 +66,20 @@ def one_line(text: str) -> str:
 
 @lru_cache(4096)
 def inline_name(name: str) -> str:
-    """Return a label or type on one line.
+    """Return a label or type cleaned for a prompt, on one line.
 
-    There are few different ones.
+    The cache pays off because a graph has few different labels and types.
     """
     return one_line(name)
 
 
 def show_link(rank: int, kind: str, name: str = "") -> str:
-    """Return what stands before the targets of relationships in a prompt.
+    """Return the source, type, and name that precede the targets of relationships in a prompt.
 
-    A long name is cut. One that equals the type is left out.
+    A long name is cut. A name that equals the type is left out.
     """
     named = cut(name.strip(), *NAME_ROOM) if name != kind else ""
-    # The parentheses could make an alias of a name, so they are cleaned with it.
+    # A name in parentheses may look like an alias, so it is cleaned together with them.
     called = f" {inline_name(f'({named})')}" if named else ""
     return f"n{rank + 1} -{inline_name(kind)}{called}-> "
 
@@ -85,7 +87,7 @@ def show_link(rank: int, kind: str, name: str = "") -> str:
 def cut_node(node: Node, limits: tuple[float, float]) -> Iterator[NodePiece]:
     """Yield a node as one piece, or as several numbered parts.
 
-    Each fits ``limits``, which are characters and tokens.
+    Each piece fits ``limits``: the most characters and the most tokens.
     """
     title, text = one_line(node.title), clean_text(node.text)
     names = tuple(map(inline_name, node.labels))
@@ -112,14 +114,14 @@ def _make_piece(rank: int, parts: int, node: PromptNode) -> NodePiece:
 
 
 def _find_middle(text: str) -> int:
-    """Return where to cut a text: behind the last word of its first half, if it has words."""
+    """Return where to cut a text: after the last blank of its second quarter, else in half."""
     half = len(text) // 2
     at = max(text.rfind(blank, half // 2, half) for blank in "\n ") + 1
     return at or half
 
 
 def halve_piece(piece: NodePiece) -> tuple[NodePiece, ...]:
-    """Return both halves of a piece's text, each under its title; empty for a short text."""
+    """Return both halves of a piece, each with its title; empty if its text is short."""
     node = piece.node
     if len(node.text) < 2 * LEAST_PART:
         return ()
@@ -133,8 +135,8 @@ def halve_piece(piece: NodePiece) -> tuple[NodePiece, ...]:
 
 
 def _byte_limit(limits: tuple[float, float]) -> int:
-    """Return the most UTF-8 bytes that a piece may have.
+    """Return the most UTF-8 bytes that a piece may have within limits on characters and tokens.
 
-    No character has more than four.
+    A character has at most four bytes.
     """
     return int(min((limits[1] - 1) * BYTES_PER_TOKEN, 4 * limits[0] + DEFUSING))

@@ -1,4 +1,4 @@
-"""The sweep prompt, and the parser of its answer."""
+"""Builds the prompt of a pass, and parses the reply into a report."""
 
 from __future__ import annotations
 
@@ -74,8 +74,8 @@ SECTIONS = {
     "outbound flags": ("outbound flags", "flags", "outbound flag", "connections", "outbound"),
     "absences": ("absences", "absence", "gaps", "missing", "not found", "gaps and absences"),
 }
-LEAST = 2  # sections that make a text a report
-# With these at its beginning, a line of a sloppy report opens a section.
+LEAST = 2  # a reply with fewer sections is not a report
+# In a sloppy report, a line that begins with one of these labels opens a section.
 LABELS = {
     "domain state": "domain state",
     **dict.fromkeys(("key findings", "findings", "finding"), "findings"),
@@ -84,7 +84,8 @@ LABELS = {
 }
 ECHOES = Echoes(SYSTEM, SHORT_SYSTEM, FORM)
 
-# P4, [P4], Partition 4, also several; not the P4 of P4-branes, P4:n12, or [P4: n12].
+# Matches P4, [P4], and Partition 4, also several of them, but not P4 in P4-branes, P4:n12, or
+# [P4: n12].
 _ONE = r"(?:partition\s*p?|p)\d{1,9}(?![^\W_]|[.:]n\d|-(?!p\d)\w)"
 _AND = r"\s*(?:[,/&+;\u2013\u2014-]\s*(?:and\b\s*)?|and\b\s*)"
 _SEVERAL = rf"{_ONE}(?:{_AND}{_ONE})*"
@@ -99,10 +100,10 @@ _TARGETS = re.compile(
 def sweep_prompt(
     order: SweepOrder, item: Pass, passes: int, *, with_receipts: bool = False
 ) -> Prompt:
-    """Return the prompt of one pass out of ``passes``; ``with_receipts``: codes stand in it.
+    """Return the prompt of one pass out of ``passes``.
 
-    Everything but the question at its end, with what is known for it, stays the same between runs,
-    so that providers' prompt caches hit.
+    ``with_receipts`` adds codes that the reply must repeat. The parts that depend on the question
+    stand at the end, so that providers' prompt caches can hold the beginning for other questions.
     """
     partition = order.partition
     part = f", part {item.label} of {passes}" if passes > 1 else ""
@@ -117,9 +118,10 @@ def sweep_prompt(
         text, codes = place_receipts(texts, [piece.tokens for piece in item.pieces])
         coded = [_render_nodes(text), *data[1:]]
     asked = _render_question(order)
-    # The digests of neighbors change with their texts. A report on this partition depends only
-    # on which partition a number in it means.
-    # The nodes that match are a hint, and change when other texts do.
+    # `content` decides which cached reply is used. It has the numbers and lineages of the neighbors
+    # instead of their digests: a report depends on which partition a number stands for, while
+    # digests change whenever texts of neighbors do. It also lacks the best-matching nodes: they are
+    # only a hint, and they change when other texts change.
     named = ", ".join(sorted(f"{other.name}={other.lineage}" for other in order.neighbors))
     shown = {piece.rank for piece in item.pieces}
     alike = render_analogies([one for one in order.analogies if one.rank in shown])
@@ -144,7 +146,7 @@ def _render_nodes(text: str) -> str:
 
 
 def _render_matches(order: SweepOrder, item: Pass) -> str:
-    """Return a line that names the nodes of a pass that match the question best."""
+    """Return a line that lists the nodes of a pass that match the question best."""
     shown = {piece.rank for piece in item.pieces}
     aliases = [f"n{rank + 1}" for rank in order.matches if rank in shown]
     if not aliases:
@@ -156,7 +158,7 @@ def _render_matches(order: SweepOrder, item: Pass) -> str:
 
 
 def _render_question(order: SweepOrder) -> list[str]:
-    """Return the question; a known answer comes before it."""
+    """Return the blocks with the question; an answer from a search comes before it."""
     question = f"Question: {order.question}"
     if not order.search_answer:
         return [question]
@@ -180,15 +182,20 @@ def parse_report(
 ) -> Report:
     """Parse a reply as a report.
 
-    ``shown`` holds the nodes of the pass by alias. Quotations may be of the facts that they state,
-    on either end. With what is ``known`` besides, the claims of findings are looked up in the nodes
-    that they cite, their facts, and their ``relationships``. Sentences of the Domain State and of
-    flags are marked where they stand; those without a citation are looked up in all that was shown,
-    and ``around`` it. Other headings, another order, fences,
-    and prose around the sections are tolerated, and the model's thinking is left out. So is what
-    only repeats the instructions. Bullets beyond BULLETS_PER_SECTION are counted and left out. Of
-    the four sections, two must be there; in a reply to the ``short`` contract one, or lines that
-    cite nodes. Raises ModelOutputError if less is there, or nothing is said.
+    ``shown`` are the nodes of the pass by alias. Quotations are checked against the nodes that the
+    finding cites, and the facts about these.
+
+    Claims are only checked if ``known`` is passed: it is what they may say without a citation. The
+    claims of a finding are checked against the nodes that it cites, their facts, and their
+    ``relationships``. Sentences of the Domain State and of flags that fail are marked in the text.
+    Without a citation, they are checked against everything that was shown, and the text ``around``
+    it.
+
+    Other headings, another order, fences, and prose around the sections are tolerated. The model's
+    thinking and items that only repeat the instructions are left out. Bullets beyond
+    BULLETS_PER_SECTION are counted and left out. A reply must have two of the four sections; a
+    reply to the ``short`` contract must have one, or lines that cite nodes. Raises ModelOutputError
+    if it has less, or if its sections say nothing.
     """
     said = strip_thinking(text)
     parts = _read_sections(said)
@@ -207,7 +214,8 @@ def parse_report(
         name: [item for item in listed if not ECHOES.is_echo(item)]
         for name, listed in items.items()
     }
-    # A reader may find nothing, and say so. Instructions and bare headings do not.
+    # An empty report is valid if the model says that it found nothing. Repeated instructions and
+    # bare headings do not say that.
     says_none = len(parts) >= LEAST and state == stated and listed == items
     says_none = says_none and (any(parts.values()) or not _is_bare_frame(said))
     if not (state or any(listed.values()) or says_none):
@@ -235,7 +243,7 @@ def parse_report(
 
 
 def _read_sections(text: str) -> dict[str, str]:
-    """Return the sections of a reply, by their headings or else by whatever marks them."""
+    """Return the sections of a reply, found by headings, or else by labels that begin a line."""
     parts = sections(text, SECTIONS)
     if len(parts) >= LEAST:
         return parts
@@ -244,7 +252,7 @@ def _read_sections(text: str) -> dict[str, str]:
 
 
 def _is_bare_frame(text: str) -> bool:
-    """Return whether nothing but headings and repeated instructions follows the first heading."""
+    """Return whether only headings and repeated instructions follow the first heading."""
     lines = dropwhile(lambda line: not opened_section(line, SECTIONS), text.splitlines())
     return all(
         not line.strip() or opened_section(line, SECTIONS) or ECHOES.is_echo(line) for line in lines
@@ -252,15 +260,18 @@ def _is_bare_frame(text: str) -> bool:
 
 
 def has_sections(text: str) -> bool:
-    """Return whether a reply has the beginning of a report, or is nothing but thinking so far."""
+    """Return whether an unfinished reply may still become a report.
+
+    That is so if it has a section, or nothing but thinking so far.
+    """
     said = strip_thinking(text)
     return not said.strip() or bool(_read_sections(said))
 
 
 def _find_citing_lines(text: str, partition: int, shown: Mapping[str, Node]) -> list[str]:
-    """Return the lines that say something and then cite a node shown to the reader.
+    """Return the lines that have words before a citation of a node that was shown.
 
-    A line of the prompt that a reply repeats has its alias in front, or a bar.
+    Lines that a reply repeats from the prompt are left out: they begin with an alias or a bar.
     """
     return [
         line.strip(" \t-*\u2022+")
@@ -275,7 +286,7 @@ def _find_citing_lines(text: str, partition: int, shown: Mapping[str, Node]) -> 
 def make_finding(
     text: str, partition: int, wording: ShownWords, claims: ClaimChecker | None = None
 ) -> Finding:
-    """Return a finding with citations resolved, and quotations and claims checked."""
+    """Return a finding with its citations resolved and its quotations and claims checked."""
     citations = resolve(text, partition, wording.shown)
     doubts: tuple[str, ...] = ()
     if claims is not None:
@@ -285,9 +296,9 @@ def make_finding(
 
 
 def render_report(report: Report, *, qualify: bool = False) -> str:
-    """Return a report in the form of the contract.
+    """Return a report as Markdown in the form of the contract.
 
-    ``qualify`` puts the partition before each alias.
+    ``qualify`` adds the partition to each alias.
     """
 
     def listed(items: Sequence[str]) -> str:
@@ -307,10 +318,10 @@ def render_report(report: Report, *, qualify: bool = False) -> str:
 
 
 def merge_reports(partition: int, reports: Mapping[str, Report], passes: int) -> Report:
-    """Return one report of a sweep from its accepted passes, by label.
+    """Return the accepted reports of a sweep as one; ``reports`` are by the label of their pass.
 
-    No citation is lost. An absence that only some of several passes report is marked as such:
-    another pass may have found it.
+    No citation is lost. An absence that not all of the ``passes`` report names the passes that
+    report it, because another pass may have found the missing thing.
     """
     if passes == 1:
         return next(iter(reports.values()))
@@ -350,7 +361,11 @@ def _parse_flags(
     known: Collection[int],
     claims: ClaimChecker | None,
 ) -> list[Flag]:
-    """Return a bullet's flags, one per partition that it begins with, with their marks."""
+    """Return the flags of a bullet: one for each partition that it names at its beginning.
+
+    Sentences in doubt are marked. A bullet that names no known partition becomes one flag without a
+    target.
+    """
     citations = resolve(item, partition, shown)
     named = _TARGETS.match(item)
     numbers = dict.fromkeys(map(int, re.findall(r"\d+", named["names"]))) if named else {}
@@ -365,7 +380,7 @@ def _parse_flags(
 
 
 def _strip_targets(named: re.Match[str], item: str) -> str:
-    """Return a flag's text without its targets; bold stays balanced."""
+    """Return a flag's text without its targets; marks of bold text stay balanced."""
     text = item[named.end() :].strip()
     names = named["names"]
     bold = names[: len(names) - len(names.lstrip("*_`"))]
@@ -399,5 +414,5 @@ def _join_blocks(blocks: Sequence[str]) -> str:
 
 
 def frame_size(prompt: Prompt) -> int:
-    """Return the characters of a prompt, both messages."""
+    """Return the characters of a prompt: system and user message together."""
     return len(prompt.system) + len(prompt.user)

@@ -1,12 +1,12 @@
-"""The shorter contract of a sweep, and what can be read of a sloppy report.
+"""The shorter contract of a sweep, and a tolerant parser of sloppy reports.
 
-A model of less than about a billion parameters loses the contract of ``report`` before it has read
-the nodes. It is asked once more with the four headings alone, which stand behind the nodes, where
-such a model looks. There is no example, and no description to fill in: a small model copies their
-sentences as if they were about the nodes.
+A model of less than about a billion parameters forgets the contract of ``report`` while it reads
+the nodes. It is asked once more with only the four headings. They stand after the nodes, because a
+small model pays most attention to the end. There are no examples and no descriptions to fill in,
+because a small model copies their sentences as if they were about the nodes.
 
-Whatever is read of a reply stands in it. Nothing is guessed, and what only repeats the
-instructions is left out, since it says nothing about the nodes.
+The parser takes only text that stands in the reply and guesses nothing. Items that only repeat the
+instructions are left out, because they say nothing about the nodes.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ Answer the question from the nodes under these four headings, one line each, or 
 ## Outbound Flags
 ## Absences"""
 SHORT_MARK = "s" + sha256(f"{SHORT_SYSTEM}\n{FORM}".encode()).hexdigest()[:8]
-"""What the key of a reply to the shorter contract has behind that of the whole one."""
+"""A suffix for the key of a cached reply to the shorter contract; it changes with the texts."""
 
-# Pairs of neighboring words that an item shares with the instructions, as a share of all its pairs.
-# What says something about nodes has no such share of them.
+# An item is an echo if at least this share of its pairs of neighboring words is in the
+# instructions. Items that say something about nodes have a much smaller share.
 ECHO_SHARE = 0.7
-ECHO_WORDS = 4
-LONGEST_LABEL = 60  # characters before the text, so that no sentence is taken for a heading
+ECHO_WORDS = 4  # an item with fewer words is never an echo
+LONGEST_LABEL = 60  # characters of a line that are compared with the labels
 
 _WORD = re.compile(r"\w+")
 _TAG = re.compile(r"</?\w{1,10}>")
@@ -47,22 +47,22 @@ _NUMBER = re.compile(
     r"(?:(?:section|part)\s+)?(?:\d{1,2}|[ivx]{1,4}|[a-d])[.):\s]\s*", re.IGNORECASE
 )
 _COUNT = re.compile(r"\(\d{1,4}\)")
-# Not "|", which stands before the text of nodes: a reply may repeat them.
+# Without "|", the margin before the text of nodes in a prompt, which a reply may repeat.
 _MARKS = " \t#*_=~[](){}\"'`\u2022-\u2013\u2014.:"
 _SEPARATORS = ":=\u2013\u2014-"
 
 
 def short_prompt(prompt: Prompt) -> Prompt:
-    """Return the prompt of a pass with the shorter contract."""
+    """Return the prompt of a pass, changed to the shorter contract."""
     return replace(prompt, system=SHORT_SYSTEM, user=f"{prompt.user}\n\n{FORM}")
 
 
 def loose_sections(text: str, labels: Mapping[str, str]) -> dict[str, str]:
     """Return the body of each section whose label begins a line, by its canonical name.
 
-    ``labels`` maps a label in lower case to that name. Marks, tags, a number, and a bullet may
-    stand before it. Behind it the line ends, or its text follows a colon or a dash. Another
-    heading of Markdown ends the section.
+    ``labels`` maps labels in lower case to canonical names. Punctuation, tags, a number, and a
+    bullet may precede the label. After the label, the line ends, or the text follows a colon or a
+    dash. Any other Markdown heading ends the section.
     """
     bodies: dict[str, list[str]] = {}
     current: list[str] = []
@@ -79,7 +79,10 @@ def loose_sections(text: str, labels: Mapping[str, str]) -> dict[str, str]:
 
 
 def _match_label(line: str, labels: Mapping[str, str]) -> tuple[str, str]:
-    """Return the section that a line opens and the text behind its label; else two empty texts."""
+    """Return the name of the section that a line opens, and the text after its label.
+
+    Both are empty if the line opens no section.
+    """
     bare = _TAG.sub("", line).lstrip(_MARKS)
     if number := _NUMBER.match(bare):
         bare = bare[number.end() :].lstrip(_MARKS)
@@ -96,13 +99,13 @@ def _match_label(line: str, labels: Mapping[str, str]) -> tuple[str, str]:
 
 
 class Echoes:
-    """Recognizes items that only repeat instructions."""
+    """Recognizes items of a reply that only repeat the instructions."""
 
     def __init__(self, *instructions: str) -> None:
         self._pairs = {pair for text in instructions for pair in _word_pairs(_words(text))}
 
     def is_echo(self, item: str) -> bool:
-        """Return whether an item repeats the instructions, or is a blank to fill in."""
+        """Return whether an item repeats the instructions, or is an ellipsis without words."""
         words = _words(item)
         if not words:
             return "..." in item or "\u2026" in item

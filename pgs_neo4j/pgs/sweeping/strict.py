@@ -1,4 +1,4 @@
-"""Asks for a reply once more, naming what of it failed its checks, and strikes what still fails."""
+"""Requests a reply once more, listing its failed sentences, and strikes what fails again."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ AGAIN = (
     "not say it. Write the whole reply again in the same form. Correct each of them by what it "
     "cites, or leave it out. Keep the rest."
 )
-AGAIN_CHARACTERS = 1200  # that the request takes at most; prompts are packed with room for it
-LONGEST = 120  # of a sentence, and of the reason
+AGAIN_CHARACTERS = 1200  # the most characters of the request; prompts are packed with room for it
+LONGEST = 120  # the most characters of a listed sentence, and of its reason
 
 
 def ask_again(prompt: Prompt, failed: Sequence[DoubtedSentence]) -> Prompt:
-    """Return a prompt with the request to write its reply again, naming sentences that failed."""
+    """Return a prompt plus the request to write its reply again without the failed sentences."""
     lines = [AGAIN]
     left = AGAIN_CHARACTERS - len(AGAIN)
     for one in failed:
@@ -35,7 +35,7 @@ def ask_again(prompt: Prompt, failed: Sequence[DoubtedSentence]) -> Prompt:
 
 
 def failed_sentences(report: Report) -> tuple[DoubtedSentence, ...]:
-    """Return what of a report failed its checks, each with its reasons."""
+    """Return the findings and sentences of a report that failed their checks, with the reasons."""
     findings = (
         DoubtedSentence(text=one.text, reason="; ".join(one.failures), partition=report.partition)
         for one in report.findings
@@ -47,7 +47,7 @@ def failed_sentences(report: Report) -> tuple[DoubtedSentence, ...]:
 def marked_sentences(
     state: str, flags: Sequence[Flag], partition: int
 ) -> tuple[DoubtedSentence, ...]:
-    """Return the marked sentences of a Domain State and of flags, in order, each once."""
+    """Return the sentences in a Domain State and in flags that are marked as in doubt, in order."""
     texts = dict.fromkeys((state, *(flag.text for flag in flags)))
     return tuple(
         DoubtedSentence(text=one.text, reason=one.reason, partition=partition)
@@ -62,9 +62,9 @@ def kept_findings(findings: Sequence[Finding]) -> tuple[Finding, ...]:
 
 
 def strike_report(report: Report) -> Report:
-    """Return a report without what failed, which it lists as struck.
+    """Return a report without what failed its checks; ``struck`` lists it.
 
-    Findings and flags go as a whole, a Domain State by its sentences.
+    A finding or flag is removed as a whole, a Domain State sentence by sentence.
     """
     return replace(
         report,
@@ -77,9 +77,9 @@ def strike_report(report: Report) -> Report:
 
 
 def stands_better(second: Report, first: Report) -> bool:
-    """Return whether at least as many findings of the second report passed their checks.
+    """Return whether the second report has at least as many findings that passed their checks.
 
-    A model that leaves out more than what failed would otherwise lose what it had found.
+    If it has fewer, the model left out more than what had failed, and the first report is better.
     """
     return len(kept_findings(second.findings)) >= len(kept_findings(first.findings))
 

@@ -1,4 +1,4 @@
-"""Phase 2: reads one partition at full text, in several passes."""
+"""Phase 2: reads one partition at full text, in one or more passes."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from pgs_neo4j.pgs.sweeping.passes import PassReader, order_passes
 
 
 async def sweep_partition(order: SweepOrder, tools: SweepTools) -> SweepResult:
-    """Read a partition, and record every report that is accepted.
+    """Read a partition, and record every accepted report.
 
-    A model's failure is part of the result and never raised. Only nodes that an accepted report
-    covers count as read. Raises DatabaseError.
+    Failures of the model become part of the result and are never raised. Only nodes that an
+    accepted report covers count as read. Raises DatabaseError.
     """
     try:
         async with tools.gate:
             await tools.calls.scheduler.wait_until_hungry()
             stop = tools.calls.sweeping_stop()
-            # Replies that were paid for before are read even when nothing more may be bought.
+            # Cached replies cost nothing, so they are used even after a limit was reached.
             if stop and (tools.replies is None or not tools.calls.budget.closed):
                 return _leave_unread(order, tools, stop)
             began = perf_counter()
@@ -49,7 +49,7 @@ async def sweep_partition(order: SweepOrder, tools: SweepTools) -> SweepResult:
 
 
 def _leave_unread(order: SweepOrder, tools: SweepTools, stop: Stop) -> SweepResult:
-    """Leave a partition out without recording anything."""
+    """Return the result of a sweep that a limit prevented; nothing is recorded."""
     result = Sweep(
         partition=order.partition.id,
         status=SweepStatus.UNREAD,
