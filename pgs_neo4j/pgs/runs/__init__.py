@@ -1,1 +1,1 @@
-"""Runs, sessions, and answers in the database."""
+"""Stores runs, sessions, sweeps, answers, and jobs in the database, and reads them back."""

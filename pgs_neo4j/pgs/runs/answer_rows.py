@@ -1,4 +1,4 @@
-"""An answer as nodes and links that queries find, of a sweep run or of a search."""
+"""Rows that store an answer, of a run or of a search, as nodes and links for queries."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class StatementRow(TypedDict):
 
 
 class ConvergenceRow(StatementRow):
-    """The node of a convergence; ``kind``: synthesis, words, or neighbors."""
+    """The node of a convergence; ``kind`` is ``synthesis``, ``words``, or ``neighbors``."""
 
     kind: str
 
@@ -54,7 +54,7 @@ class JoinRow(TypedDict):
 class AbsenceRow(TypedDict):
     """The result of checking a recorded absence.
 
-    ``partitions`` counts those that report it.
+    ``partitions`` counts the partitions that report it.
     """
 
     id: str
@@ -77,7 +77,7 @@ class CitationRow(TypedDict):
 
 
 class SightingRow(TypedDict):
-    """A link from an absence to a node that contains it."""
+    """A link from an absence to a node that contains its words."""
 
     id: str
     partition: int
@@ -100,7 +100,8 @@ class AnswerRows(TypedDict):
 def answer_rows(answer: Answer) -> AnswerRows:
     """Return the rows of an answer's nodes and links.
 
-    A bullet's id is that of the run whose report it is, which may be an earlier one.
+    The id of a bullet begins with the id of the run that made its report, which may be an earlier
+    run.
     """
     run, synthesis, crosscheck = answer.run, answer.synthesis, answer.crosscheck
     connections: list[StatementRow] = [
@@ -130,7 +131,7 @@ def answer_rows(answer: Answer) -> AnswerRows:
 
 
 def _checked_convergence_rows(run: str, crosscheck: Crosscheck) -> list[ConvergenceRow]:
-    """Return the crosscheck's convergences, to follow those of the synthesis."""
+    """Return rows of the convergences that the crosscheck found."""
     return [
         {
             "id": checked_convergence_id(run, place),
@@ -186,7 +187,7 @@ def _sighting_rows(run: str, crosscheck: Crosscheck) -> list[SightingRow]:
 def _synthesis_citation_rows(
     statements: Sequence[tuple[str, str]], citations: Sequence[Citation]
 ) -> Iterator[CitationRow]:
-    """Yield each statement's id with its valid citations."""
+    """Yield a row for each valid citation of each statement, given as pairs of id and text."""
     valid = {(cited.partition, cited.alias): cited for cited in citations if cited.valid}
     for statement_id, text in statements:
         for citation in resolve_qualified(text, valid):
@@ -210,7 +211,10 @@ def _citation_row(statement_id: str, citation: Citation) -> CitationRow:
 
 
 class ShownNodeRow(TypedDict):
-    """A node that a prompt showed; ``hash`` is of its text, and ``key`` tells it from others."""
+    """A node that a prompt showed; ``hash`` is the hash of its text.
+
+    ``key`` identifies the node if its element id has been reused.
+    """
 
     element_id: str
     key: str
@@ -253,7 +257,7 @@ async def write_search_answer(
     nodes: Mapping[str, FoundItem],
     facts: Mapping[str, FoundFact],
 ) -> None:
-    """Write the claims of an answer, and what its prompt showed by alias.
+    """Write the claims of an answer, and the nodes and relationships of its prompt, by alias.
 
     Raises RunLostError when the run was deleted or taken over by another process.
     """
@@ -304,7 +308,7 @@ def search_answer_rows(
 def _claim_citation_rows(
     statement: str, citations: tuple[Citation, ...]
 ) -> Iterator[ClaimCitationRow]:
-    """Yield the links to nodes; relationships have none of their own."""
+    """Yield a row for each valid citation of a node; citations of relationships are not stored."""
     for cited in citations:
         if cited.valid and cited.element_id and cited.rank is not None:
             yield {

@@ -1,7 +1,8 @@
-"""Answers in the database: stored whole as one JSON document on their run, and read back from it.
+"""Stores answers in the database, and reads them back.
 
-The columns of the run (question, mode, status) and its recorded sweeps are stored separately. The
-nodes of ``answer_rows`` repeat parts of the answer for queries and are never read back.
+An answer is one JSON document on its run, without the properties of the run (question, mode,
+status) and its recorded sweeps, which are stored separately. The nodes of ``answer_rows`` repeat
+parts of the answer for queries and are never read back.
 """
 
 from __future__ import annotations
@@ -44,12 +45,12 @@ class CitedRow(TypedDict):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Details:
-    """Everything in an answer except its run's columns and recorded sweeps.
+    """Everything in an answer except the properties of its run and its recorded sweeps.
 
-    ``unread`` are the sweeps that a limit prevented; they are recorded nowhere else. ``nodes_read``
-    counts, by partition id, the nodes that the session had read by then, ``texts_read`` those of
-    them that had text, and ``nodes_unproven`` others that were shown without proof. ``shown`` is
-    that of an answer from a search.
+    ``unread`` are the sweeps that a limit prevented; they are recorded nowhere else. By partition
+    id, ``nodes_read`` counts the nodes that the session had read by then, ``texts_read`` those of
+    them that had text, and ``nodes_unproven`` further nodes that were shown without proof.
+    ``shown`` is None unless the answer is from a search.
     """
 
     routing: Routing
@@ -79,10 +80,10 @@ async def write(db: Database, handle: Handle, answer: Answer) -> None:
 
 
 async def load(db: Database, stored: StoredRun) -> Answer:
-    """Read the answer of a run in its original form.
+    """Return the stored answer of a run.
 
-    Raises NoAnswerError. Citations get the element ids that their nodes
-    have now, None where a node is gone.
+    Citations get the current element ids of their nodes, None for a node that is gone. Raises
+    NoAnswerError.
     """
     properties = stored.properties
     if not properties.get("details"):
@@ -119,9 +120,10 @@ async def load(db: Database, stored: StoredRun) -> Answer:
 async def _read_sweeps(
     db: Database, run: str, generation_id: str, details: Details
 ) -> tuple[Sweep, ...]:
-    """Return the sweeps in the order of their routes."""
+    """Return the sweeps of an answer in the order of their routes; flagged ones come last."""
     recorded = await read_recorded_sweeps(db, run, generation_id)
-    # A run that was resumed and then killed has recorded what its last answer calls unread.
+    # If a run was resumed and then killed, it may have recorded sweeps that its answer lists as
+    # unread.
     recorded_ids = {sweep.partition for sweep in recorded}
     unread = [sweep for sweep in details.unread if sweep.partition not in recorded_ids]
     order = {route.partition: place for place, route in enumerate(details.routing.routes)}
@@ -138,7 +140,7 @@ async def _locate_synthesis(db: Database, run: str, synthesis: Synthesis) -> Syn
 
 
 def details_json(answer: Answer, read: Read) -> str:
-    """Return the details as JSON, without element ids, which do not last."""
+    """Return the details as JSON, without element ids, because these may change."""
     details = Details(
         routing=answer.routing,
         coverage=answer.coverage,
@@ -159,7 +161,7 @@ def details_json(answer: Answer, read: Read) -> str:
 
 
 def result_properties(answer: Answer, read: Read) -> Row:
-    """Return the properties with which a run ends that has an answer."""
+    """Return the final properties of an answered run."""
     return {
         "status": "partial" if answer.partial else "complete",
         "answer": answer.text,
@@ -177,14 +179,14 @@ def result_properties(answer: Answer, read: Read) -> Row:
 
 
 def read_details(stored: str) -> Details:
-    """Read a run's details."""
+    """Parse the stored details of a run."""
     return DETAILS.validate_json(stored)
 
 
 def _without_element_ids(value: Any) -> Any:
-    """Return JSON data without element ids.
+    """Return JSON data without any key ``element_id``.
 
-    They identify nodes in this database only.
+    Element ids identify nodes only in this database, and only for now.
     """
     if isinstance(value, dict):
         return {

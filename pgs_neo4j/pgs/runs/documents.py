@@ -1,4 +1,4 @@
-"""Documents: an answer with its partitions and cited nodes, for export."""
+"""Reads an answer with its partitions and cited nodes, as a document to export."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from pgs_neo4j.pgs.runs.answers import read_details
 from pgs_neo4j.pgs.runs.runs import StoredRun
 from pgs_neo4j.text import node_text
 
-BATCH = 1000  # nodes read per statement
+BATCH = 1000  # nodes that one statement reads
 
 Place = tuple[int, int]  # partition id and rank
 
 
 class SourceRow(TypedDict):
-    """A row of ``read_sources`` or ``read_shown``: a node now, with the properties of its mapping.
+    """A row of ``read_sources`` or ``read_shown``: a node as it is now.
 
-    ``title`` and ``key`` are None, and ``text`` is empty, where the mapping names no property.
+    ``title`` and ``key`` are None and ``text`` is empty if the mapping names no property for them.
     ``hash`` is the hash of the text that was read.
     """
 
@@ -40,9 +40,9 @@ class SourceRow(TypedDict):
 async def read_document(
     db: Database, stored: StoredRun, answer: Answer, mapping: GraphMapping
 ) -> Document:
-    """Read what a page shows around an answer.
+    """Return an answer with its partitions and cited nodes, for export.
 
-    Coverage is as of the answer; cited nodes are as they are now. Raises DatabaseError.
+    Coverage is as of the answer, while cited nodes are as they are now. Raises DatabaseError.
     """
     partitions = await generation.read_partitions(db, answer.generation)
     details = read_details(stored.properties["details"])
@@ -63,7 +63,7 @@ async def read_document(
 def make_area(
     part: Partition, nodes_read: int, texts_read: int, nodes_unproven: int, answer: Answer
 ) -> Area:
-    """Return a partition with what its session had read of it, and was shown, by an answer."""
+    """Return a partition with its coverage in the session at the time of an answer."""
     failed = any(s.partition == part.id and s.status is SweepStatus.FAILED for s in answer.sweeps)
     if nodes_read >= part.size:
         state = AreaState.READ
@@ -95,7 +95,7 @@ async def _read_sources(db: Database, answer: Answer, mapping: GraphMapping) -> 
     rows = await _read_shown(db, answer, mapping)
     places = sorted(place for place in cited if place[0])
     if not answer.generation:
-        # Without its partitions, no node of one can be called missing.
+        # The partitions are gone, so their nodes cannot be read and must not be called missing.
         cited = {place: name for place, name in cited.items() if not place[0]}
         places = []
     for first in range(0, len(places), BATCH):
@@ -118,7 +118,7 @@ async def _read_sources(db: Database, answer: Answer, mapping: GraphMapping) -> 
 async def _read_shown(
     db: Database, answer: Answer, mapping: GraphMapping
 ) -> dict[Place, SourceRow]:
-    """Read the nodes that the prompt of a search showed; none of another answer."""
+    """Read the nodes that the prompt of an answer from a search showed; empty for a run."""
     if answer.shown is None:
         return {}
     rows = await db.read(
@@ -133,7 +133,7 @@ async def _read_shown(
 
 
 def _name_cited_nodes(answer: Answer) -> dict[Place, tuple[str, str]]:
-    """Return key and title of every node in answer, reports, or checks."""
+    """Return key and title of each node cited in the answer, its reports, or its checks."""
     nodes: dict[Place, tuple[str, str]] = {}
     for citation in _iterate_citations(answer):
         if citation.valid and citation.rank is not None:
@@ -159,7 +159,10 @@ def _iterate_citations(answer: Answer) -> Iterable[Citation]:
 
 
 def _make_source(place: Place, row: SourceRow | None, name: tuple[str, str]) -> SourceNode:
-    """Return a cited node; ``name`` is its key and title when cited."""
+    """Return a cited node; ``name`` is its key and title when it was cited.
+
+    Without a ``row``, the node is gone, and its text is None.
+    """
     partition, rank = place
     key, title = name
     if row is None:

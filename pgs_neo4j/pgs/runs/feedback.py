@@ -1,7 +1,7 @@
-"""Records feedback on runs, and keeps the weights of nodes and triplets that follow it.
+"""Records feedback on runs, and updates the weights of nodes and triplets by it.
 
-A run keeps its outcome, and relationships to the weights that follow it. So another outcome can
-replace it exactly, even when the runs before and after it were deleted.
+A run keeps its outcome, and relationships to the weights that it changed. So a later outcome can
+replace it exactly, even if the runs before and after it were deleted.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ SCORES: dict[Outcome, float] = {"accepted": 1.0, "rework": 0.5, "rejected": 0.0}
 class OutcomeRow(TypedDict):
     """A row of ``set_outcomes``.
 
-    ``state``: new, same, or replaced; or refused, running, or unanswered, with nothing changed.
-    ``cited`` counts the cited nodes that still exist.
+    ``state`` is ``new``, ``same``, or ``replaced``. If nothing was recorded, it is ``refused``,
+    ``running``, or ``unanswered``. ``cited`` counts the cited nodes that still exist.
     """
 
     state: str
@@ -37,7 +37,7 @@ class OutcomeRow(TypedDict):
 
 
 def check_outcome(outcome: str) -> Outcome:
-    """Return an outcome. Raises UsageError if it is not one."""
+    """Return a valid outcome. Raises UsageError for any other text."""
     if outcome not in SCORES:
         *names, last = get_args(Outcome)
         raise UsageError(f"{outcome[:60]!r} is not an outcome; use {', '.join(names)}, or {last}")
@@ -47,10 +47,11 @@ def check_outcome(outcome: str) -> Outcome:
 async def record(
     db: Database, stored: StoredRun, mapping: GraphMapping, outcome: Outcome, *, replace: bool
 ) -> FeedbackResult:
-    """Record the outcome of a run, in one transaction.
+    """Record the outcome of a run, and update the weights, in one transaction.
 
-    The schema must exist. Raises BusyError if the run is still running. Raises FeedbackError if it
-    has no answer, or has another outcome and ``replace`` is not set.
+    The schema must exist. Raises BusyError if the run is still running, and UnknownRunError if it
+    was deleted. Raises FeedbackError if it has no answer, or if it has a different outcome and
+    ``replace`` is not set.
     """
     if is_running(stored):
         raise _running_error(stored)
@@ -84,7 +85,7 @@ async def record(
 
 
 async def forget(db: Database, graph: str) -> int:
-    """Delete the weights that only the runs of a graph have rated; return their number."""
+    """Delete the weights that only the runs of one graph have rated, and return their number."""
     rows = await db.write(queries.get("pgs/runs/delete_weights"), graph=graph)
     return int(rows[0]["deleted"])
 
@@ -106,7 +107,7 @@ def _find_thesis_nodes(answer: Answer) -> list[Name]:
 def _find_cited_nodes(answer: Answer) -> Iterator[Name]:
     """Yield all nodes that an answer, its findings, and its flags cite.
 
-    Those of an answer from a search are all that its prompt showed.
+    For an answer from a search, these are all nodes that its prompt showed.
     """
     for citation in answer.shown.nodes if answer.shown else _iterate_citations(answer):
         if citation.valid:
@@ -123,7 +124,7 @@ def _iterate_citations(answer: Answer) -> Iterator[Citation]:
 
 
 def _check_state(stored: StoredRun, row: OutcomeRow, outcome: Outcome) -> None:
-    """Raise the error of a state in which nothing was recorded."""
+    """Raise the error for a state in which nothing was recorded."""
     if row["state"] == "running":
         raise _running_error(stored)
     if row["state"] == "unanswered":

@@ -1,4 +1,4 @@
-"""Records jobs in the database: their times, ends, and figures."""
+"""Records jobs in the database: their times, outcomes, and figures."""
 
 from __future__ import annotations
 
@@ -37,10 +37,10 @@ Outcome = Literal[
     "interrupted",
     "killed",
 ]
-KEPT = 200  # records per graph
-SIGN_S = 15.0  # between two signs of life
-SILENT_S = 90.0  # without one: the process is gone
-CLOSE_S = 10.0
+KEPT = 200  # the most records per graph
+SIGN_S = 15.0  # time between two signs of life
+SILENT_S = 90.0  # a job without a sign of life for so long counts as killed
+CLOSE_S = 10.0  # the most time to close a record or to give a sign of life
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,11 +48,11 @@ class Job:
     """The record of one job.
 
     Times are ISO 8601 in UTC by the server's clock. ``outcome`` is ``left`` if the drift was within
-    the allowed limit, and ``killed`` if the process ended without a report. ``silent`` is set while
-    a running job has given no sign of life. ``drift`` is a share of 0 to 1, None where it was not
-    measured. ``holder`` names the process. An ingestion is ``partial`` if a document failed or a
-    limit ended it, ``failed`` if every document did, and ``options`` tell how to continue it; they
-    are empty if it cannot be.
+    the allowed limit, and ``killed`` if the process ended without a report. ``silent`` is set if a
+    running job has given no sign of life lately. ``drift`` is a share from 0 to 1, None if it was
+    not measured. ``holder`` names the process. An ingestion is ``partial`` if a document failed or
+    a limit ended it, and ``failed`` if every document failed. ``options`` are what is needed to
+    continue an ingestion; they are empty if it cannot be continued.
     """
 
     id: str
@@ -73,9 +73,9 @@ class Job:
 async def begin(
     db: Database, graph: str, kind: str = "repartition", options: Mapping[str, Any] | None = None
 ) -> Job:
-    """Create a running job's record.
+    """Create the record of a job that starts, and return it.
 
-    Jobs whose process is gone are marked, and old records deleted.
+    Also marks jobs whose process is gone, and deletes old records.
     """
     job = Job(
         id=f"j{uuid4().hex[:12]}",
@@ -100,7 +100,7 @@ async def begin(
 async def tidy(db: Database, graph: str) -> None:
     """Mark jobs whose process is gone, and delete old records.
 
-    What ended deletions looked for goes as well, if it was kept for those alone.
+    Also deletes the search terms of finished deletions that no run needs any more.
     """
     await db.write(queries.get("pgs/runs/set_killed_jobs"), graph=graph, silent_s=SILENT_S)
     await db.write(queries.get("pgs/runs/delete_jobs"), graph=graph, keep=KEPT)
@@ -109,14 +109,17 @@ async def tidy(db: Database, graph: str) -> None:
 
 @asynccontextmanager
 async def stay_alive(db: Database, job: Job) -> AsyncIterator[None]:
-    """Give signs of life while the body runs; skip failed ones. Its log records have the job."""
+    """Give signs of life while the body runs, and add the job's id to its log records.
+
+    A sign that cannot be written is skipped.
+    """
     with log_ids(job=job.id):
         async with keep_beating(partial(_send_sign, db, job), first_s=SIGN_S, close_s=CLOSE_S):
             yield
 
 
 def failed_job(job: Job, error: BaseException, seconds: float) -> Job:
-    """Return the record of a job that an error ended after some seconds."""
+    """Return the record of a job that ended with an error after ``seconds``."""
     stopped = isinstance(error, asyncio.CancelledError | KeyboardInterrupt)
     busy = isinstance(error, BusyError) and not isinstance(error, LeaseLostError)
     outcome: Outcome = "interrupted" if stopped else "busy" if busy else "failed"
@@ -130,10 +133,10 @@ def failed_job(job: Job, error: BaseException, seconds: float) -> Job:
 
 
 async def close(db: Database, job: Job) -> Job:
-    """Store how a job ended; returns the record with its end.
+    """Store how a job ended, within ``CLOSE_S`` seconds, and return its record.
 
-    While the database is away, the record gets no ``finished_at``, and later readers see the job as
-    ``killed``. Bounded in time.
+    If the database cannot be reached, the record has no ``finished_at``, and the job is later
+    marked as ``killed``.
     """
     properties = {
         "outcome": job.outcome,
@@ -162,7 +165,7 @@ async def list_jobs(
     *,
     graphs: Collection[str] | None = None,
 ) -> list[Job]:
-    """Return the records of one graph, some ``graphs``, or all graphs, newest first."""
+    """Return job records of one graph, of some ``graphs``, or of all graphs, newest first."""
     chosen = graphs if graph is None else [graph]
     if chosen is not None and not chosen:
         return []
@@ -176,7 +179,7 @@ async def list_jobs(
 
 
 async def get(db: Database, job: str) -> Job:
-    """Return one record. Raises UsageError for an unknown id."""
+    """Return the record of a job. Raises UsageError for an unknown id."""
     rows = await db.read(queries.get("pgs/runs/job_by_id"), id=job, silent_s=SILENT_S)
     if not rows:
         raise UsageError(f"there is no job {job[:80]}; 'pgs jobs list' shows those on record")

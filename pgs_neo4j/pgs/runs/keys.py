@@ -1,4 +1,4 @@
-"""Makes the ids of everything that runs and sessions store."""
+"""Makes the ids of all nodes that runs and sessions store."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ _RUN_ID = re.compile(r"r[0-9a-f]{12}")
 
 
 def new_run_id() -> str:
-    """Return a run id that no other run has."""
+    """Return a new random run id."""
     return f"r{uuid4().hex[:12]}"
 
 
 def is_run_id(text: str) -> bool:
-    """Whether a text has the form of a whole id of a run."""
+    """Return whether a text has the form of a complete run id."""
     return _RUN_ID.fullmatch(text) is not None
 
 
 def check_new_id(run_id: str | None) -> str | None:
-    """Return an id that a caller chose for a new run. Raises UsageError for one of another form."""
+    """Return the id that a caller chose for a new run. Raises UsageError if its form is wrong."""
     if run_id is not None and not _RUN_ID.fullmatch(run_id):
         raise UsageError(f"{run_id!r} is no id of a run; pgs.runs.new_id() returns one")
     return run_id
@@ -34,9 +34,9 @@ def session_uid(graph: str, session: str) -> str:
 
 
 def idempotency_uid(graph: str, session: str, key: str | None) -> str:
-    """Return an idempotency key within its session; empty without a key.
+    """Return an id for an idempotency key within its session; empty without a key.
 
-    It is a JSON list, because sessions and keys may contain any separator.
+    It is a JSON list, because names of sessions and keys may contain any separator.
     """
     return json.dumps([graph, session, key], ensure_ascii=False) if key else ""
 

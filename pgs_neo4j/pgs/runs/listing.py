@@ -1,4 +1,4 @@
-"""Lists recorded runs, the latest first, and reads what models replied in one of them."""
+"""Lists recorded runs, and reads the stored replies of a run."""
 
 from __future__ import annotations
 
@@ -16,18 +16,19 @@ from pgs_neo4j.database.stored_data import FIX, SHOWN, check_fields, parse_store
 
 _REQUEST = TypeAdapter(dict[str, Any])
 WHOLE = 10_000_000
-"""Characters; no stored reply is longer."""
+"""A number of characters that no stored reply reaches."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunInfo:
-    """A recorded run in short.
+    """A summary of a recorded run.
 
-    ``silent``: it is recorded as running, but gave no sign of life lately. ``answered``: its answer
-    is stored. Figures are None until the run ends, ``cost`` also without prices. With
-    ``structure_only``, it asked a graph without text. ``outcome`` is its feedback, None without.
-    ``nodes_shown`` counts what the prompt of a search showed, None for other runs.
-    ``nodes_unproven`` counts nodes that were shown without proof, beside those read.
+    ``silent``: the run is recorded as running, but has given no sign of life lately. ``answered``:
+    its answer is stored. Figures are None until the run ends; ``cost`` is also None without prices.
+    ``structure_only``: the question was about a graph without text. ``outcome`` is the feedback on
+    the run, None without any. ``nodes_shown`` counts the nodes that the prompt of a search showed,
+    None for other runs. ``nodes_unproven`` counts nodes that were shown without proof, in addition
+    to the nodes read.
     """
 
     id: str
@@ -61,10 +62,11 @@ async def list_runs(
     limit: int,
     modes: Sequence[str] = (),
 ) -> list[RunInfo]:
-    """Return at most ``limit`` runs; without graphs or a session, those of all.
+    """Return at most ``limit`` runs, the latest first.
 
-    ``sessions_of`` is the beginning of the names of their sessions. Without ``modes``, answers from
-    searches are listed as well, whose modes are those of searches.
+    ``graphs`` and ``session`` restrict the runs; None: all. ``sessions_of`` is the prefix that the
+    names of their sessions must have. ``answered``: only runs with an answer. ``modes`` restricts
+    the modes; without it, answers from searches are listed as well, under the mode of the search.
     """
     if graphs is not None and not graphs:
         return []
@@ -92,11 +94,11 @@ def _parse_info(stored: Row) -> RunInfo:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredReply:
-    """A reply of a model that a run has paid for, as it is stored.
+    """A stored reply of a model that a run has paid for.
 
-    ``error`` is why it was rejected, None if it was accepted. ``partition`` and ``number`` name the
-    pass that it answers, None for another call. ``size`` is that of the whole text in bytes.
-    ``text`` may be its beginning alone. ``created_at`` is in ISO 8601.
+    ``error`` says why it was rejected, None if it was accepted. ``partition`` and ``number`` are
+    those of the pass that it answers, None for other calls. ``size`` is the length of the complete
+    text in bytes, while ``text`` may be only its beginning. ``created_at`` is in ISO 8601.
     """
 
     text: str
@@ -112,8 +114,8 @@ class StoredReply:
 async def read_replies(db: Database, run: str, most: int = WHOLE) -> list[StoredReply]:
     """Return the stored replies of a run, in the order in which they arrived.
 
-    Of each text, at most ``most`` characters. Replies that came from the cache are not among them:
-    they are those of the run that paid for them. Raises DatabaseError.
+    Each text is cut to ``most`` characters. Replies from the cache are left out, because they
+    belong to the run that paid for them. Raises DatabaseError.
     """
     rows = await db.read(queries.get("pgs/runs/read_run_replies"), run=run, most=most)
     return [StoredReply(**row) for row in rows]

@@ -1,4 +1,4 @@
-"""Holds the record of a run while it works, and closes it in any case."""
+"""Keeps the record of a run open while the run works, and closes it however the run ends."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ from pgs_neo4j.pgs.runs import runs
 from pgs_neo4j.pgs.runs.runs import Handle
 from pgs_neo4j.telemetry.logs import log_ids
 
-CLOSE_TIMEOUT_S = 10.0
-# To close the record once the time of the run is over. Nobody can resume a run at once whose record
-# stays open, because it seems to be running.
+CLOSE_TIMEOUT_S = 10.0  # the most time to close a record
+# The most time to close a record after the deadline of the run. It must be closed even then: a run
+# whose record stays open seems to be running, so nobody can resume it at once.
 LATE_CLOSE_S = 3.0
 
 
 @dataclass(slots=True)
 class Recording:
-    """A run in the database.
+    """The open record of a run.
 
-    ``before`` is its spending until it stopped. Its ``ledger`` is written under its handle. Only
-    ``finish`` and ``fail`` end the record, and only one of them does.
+    ``before`` is what a resumed run had spent before. The ``ledger`` of its calls is written to the
+    record. Only ``finish`` and ``fail`` end the record, and only the first of them takes effect.
     """
 
     db: Database
@@ -50,9 +50,10 @@ class Recording:
         before: Spent,
         today: Mapping[str, Spent],
     ) -> Recording:
-        """Return the record of a run; later calls are recorded before they are sent.
+        """Return the record of a run, and let the ledger record each later call before it is sent.
 
-        A run that is resumed has spent ``before``, and a part of it ``today``.
+        ``before`` is what a resumed run has spent so far, and ``today`` is the part of it on the
+        current day, with that day as the key.
         """
         ledger = calls.ledger
         ledger.begin(lambda: before + calls.spent(), partial(runs.record_total, db, handle), today)
@@ -61,8 +62,8 @@ class Recording:
     async def finish(self, properties: Row, sweeps: Sequence[str] = ()) -> None:
         """End the record with an answer.
 
-        ``sweeps`` are the ids of the sweeps that it used. Raises RunLostError when another process
-        has taken the run over.
+        ``sweeps`` are the ids of the sweeps that the answer used. Raises RunLostError when another
+        process has taken the run over.
         """
         total = self.ledger.total()
         if not await runs.finish(self.db, self.handle, properties, sweeps, total=total):
@@ -80,13 +81,16 @@ class Recording:
         }
         late = isinstance(error, DeadlineError)
         if not await self._close(properties, late=late, total=self.ledger.total()):
-            # A figure or a text that Neo4j refuses must not leave the run as running.
+            # Neo4j may refuse a figure or a text. The run must not stay recorded as running then.
             status = {"status": properties["status"], "error": type(error).__name__}
             await self._close(status, late=late)
 
     async def _close(self, properties: Row, *, late: bool, total: Total | None = None) -> bool:
-        """Write the end of the run; return whether Neo4j takes these properties."""
-        # If the database is gone, nothing can be recorded; the current error says so.
+        """Write the end of the run; return False if Neo4j refuses these properties.
+
+        The result is also True if the database cannot be reached.
+        """
+        # If the database cannot be reached, the run's own error already says so.
         with suppress(PGSError, TimeoutError):
             try:
                 async with asyncio.timeout(LATE_CLOSE_S if late else CLOSE_TIMEOUT_S):
@@ -97,7 +101,7 @@ class Recording:
 
 
 class HasRecording(Protocol):
-    """Something that has the record of a run."""
+    """An object that has the record of a run."""
 
     @property
     def recording(self) -> Recording: ...
@@ -110,12 +114,11 @@ R = TypeVar("R", bound=HasRecording)
 async def hold_record(
     begin: Callable[[], Awaitable[R]], end: float | None, on_begin: Callable[[str], None]
 ) -> AsyncIterator[R]:
-    """Hold the record that ``begin`` returns, and close it when the body ends.
+    """Keep the record that ``begin`` returns open, and close it when the body ends.
 
-    The record then says how the run ended and what it cost. ``tell`` takes the id of the run. Log
-    records of the body have it.
-    Raises DeadlineError at ``end``, by the clock of the event loop, shortly after the calls of the
-    run are canceled.
+    The closed record says how the run ended and what it cost. ``on_begin`` is called with the run's
+    id, and log records of the body get that id. Raises DeadlineError at ``end``, by the clock of
+    the event loop, shortly after the calls of the run are canceled.
     """
     held: R | None = None
     try:
@@ -134,7 +137,7 @@ async def hold_record(
             raise
         raise error from None
     except BaseException as error:
-        # Shielded: even a canceled run is closed before its caller continues.
+        # Shielded, so that even the record of a canceled run is closed before its caller continues.
         if held is not None:
             await to_the_end(held.recording.fail(error))
         raise
@@ -144,7 +147,7 @@ async def hold_record(
 
 
 async def _forget_deletions(db: Database) -> None:
-    """Let what ended deletions looked for go, which was kept for this run."""
+    """Delete search terms of finished deletions, which were kept for this run's writes."""
     if db.fence is not None and db.fence.moved:
         with suppress(PGSError, TimeoutError):
             async with asyncio.timeout(LATE_CLOSE_S):

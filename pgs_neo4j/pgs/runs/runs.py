@@ -1,6 +1,6 @@
-"""Stores runs: their holders, requests, and ends.
+"""Stores runs: their requests, holders, and outcomes.
 
-A run belongs to one holder at a time. All its records are written under the holder's name. So a
+A run belongs to one holder at a time, and each write checks that its process is the holder. So a
 process that was considered dead cannot record anything when it wakes up. A request with a known
 idempotency key finds the run that it began.
 """
@@ -36,16 +36,16 @@ from pgs_neo4j.model import Usage
 from pgs_neo4j.pgs.runs import keys
 
 _OBJECT = TypeAdapter(dict[str, Any])
-SIGN_S = 10.0  # between two signs of life
-SIGN_TIMEOUT_S = 5.0
-END_S = 0.2
-SHORTEST_PREFIX = 4  # characters of an id that name a run, as with git
-CANDIDATES = 5
-MAX_KEY = 200
+SIGN_S = 10.0  # time between two signs of life
+SIGN_TIMEOUT_S = 5.0  # the most time to give a sign of life
+END_S = 0.2  # the most time to finish the last sign of life when the run ends
+SHORTEST_PREFIX = 4  # the fewest characters of an id that identify a run, as with git
+CANDIDATES = 5  # the most ids that an error lists
+MAX_KEY = 200  # the most characters of an idempotency key
 
 
 class RunRow(TypedDict):
-    """A row of ``run_by_id``; ``generation`` is None when its partitions are gone."""
+    """A row of ``run_by_id``; ``generation`` is None if its partitions are gone."""
 
     run: dict[str, Any]
     session: str
@@ -57,7 +57,7 @@ class RunRow(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class Handle:
-    """A run, and the holder that may record it."""
+    """A run, and the holder that may write its record."""
 
     id: str
     holder: str
@@ -65,9 +65,10 @@ class Handle:
 
 @dataclass(frozen=True, slots=True)
 class StoredRun:
-    """A run as stored: its ``properties``, and where it belongs.
+    """A run as stored: its ``properties``, and its graph, session, and generation.
 
-    ``generation`` is None when its partitions are gone; ``current``: they are the current ones.
+    ``generation`` is None if its partitions are gone. ``current``: its generation is the graph's
+    current one. ``silent``: the run is recorded as running, but has given no sign of life lately.
     """
 
     id: str
@@ -80,7 +81,10 @@ class StoredRun:
 
     @property
     def status(self) -> str:
-        """How it ended: running, complete, partial, stopped, failed, interrupted, abandoned."""
+        """The state of the run.
+
+        It is one of running, complete, partial, stopped, failed, interrupted, and abandoned.
+        """
         return str(self.properties["status"])
 
     @property
@@ -94,8 +98,9 @@ class StoredRun:
 class RunningRun:
     """A run without a recorded end, and the partitions that it has claimed.
 
-    ``ended``: its process is known to be gone. ``generation`` is None when its partitions are gone.
-    ``updated_at`` is the time when the last run of its session began or ended.
+    ``ended``: its process is gone, or it has given no sign of life lately. ``generation`` is None
+    if its partitions are gone. ``updated_at`` is the time when a run of its session last began or
+    ended.
     """
 
     id: str
@@ -115,12 +120,11 @@ async def begin(
     *,
     total: Total,
 ) -> str | None:
-    """Record the beginning of a run; its generation stays until the run ends.
+    """Record the beginning of a run; its generation is not deleted before the run ends.
 
-    ``total`` is what was spent for it before.
-
-    Returns the id of the run. It is that of another run when the idempotency key was used before,
-    and None when the generation, the session, or the graph was removed.
+    ``total`` is what was spent for the run before its record exists. Returns the id of the run, or
+    the id of an earlier run if the idempotency key was used before, or None if the generation, the
+    session, or the graph was removed.
     """
     await db.write(queries.get("pgs/runs/set_abandoned_runs"), session=session_uid)
     rows = await db.write(
@@ -136,7 +140,7 @@ async def begin(
 
 
 async def find_id_by_key(db: Database, graph: str, session: str, key: str) -> str | None:
-    """Return the id of a session's run under an idempotency key; None without such a run."""
+    """Return the id of the session's run with an idempotency key; None if there is none."""
     rows = await db.read(
         queries.get("pgs/runs/run_by_key"), idempotency=keys.idempotency_uid(graph, session, key)
     )
@@ -144,10 +148,10 @@ async def find_id_by_key(db: Database, graph: str, session: str, key: str) -> st
 
 
 async def find(db: Database, prefix: str) -> str:
-    """Return the id of the only run whose id begins so.
+    """Return the id of the only run whose id begins with ``prefix``.
 
-    A whole id is not looked up. Raises UnknownRunError without one, and UsageError, which names
-    them, for several.
+    A complete id is returned without a look into the database. Raises UnknownRunError if no id
+    begins so, and UsageError, which lists the ids, if several do.
     """
     if keys.is_run_id(prefix):
         return prefix
@@ -170,7 +174,7 @@ async def find(db: Database, prefix: str) -> str:
 
 
 async def read(db: Database, run: str) -> StoredRun:
-    """Return a run as it is stored. Raises UnknownRunError."""
+    """Return a stored run. Raises UnknownRunError."""
     rows = await db.read(queries.get("pgs/runs/run_by_id"), run=run, silent_s=SILENT_S)
     if not rows:
         raise unknown_run(run)
@@ -187,7 +191,7 @@ async def read(db: Database, run: str) -> StoredRun:
 
 
 def check_key(key: str | None) -> None:
-    """Raise UsageError for an idempotency key that is empty, overlong, or not printable."""
+    """Raise UsageError for an idempotency key that is blank, too long, or not printable."""
     if key is not None and not (key.strip() and len(key) <= MAX_KEY and key.isprintable()):
         raise UsageError(f"an idempotency key has 1 to {MAX_KEY} printable characters")
 
@@ -195,9 +199,9 @@ def check_key(key: str | None) -> None:
 async def find_run_by_key(
     db: Database, graph: str, session: str, key: str | None, request: dict[str, Any]
 ) -> StoredRun | None:
-    """Return the session's run under an idempotency key; None without a key, or such a run.
+    """Return the session's run with an idempotency key; None without a key or without a run.
 
-    Raises IdempotencyError when the key belongs to another request.
+    Raises IdempotencyError if that run was made by another request.
     """
     former = await find_id_by_key(db, graph, session, key) if key else None
     if former is None:
@@ -229,12 +233,12 @@ async def read_running(db: Database, session_uid: str) -> list[RunningRun]:
 
 
 async def find_dead_runs(db: Database, session_uid: str) -> list[str]:
-    """Return ids of the session's runs whose process has died."""
+    """Return the ids of the session's runs that have no recorded end and are not running."""
     return [run.id for run in await read_running(db, session_uid) if run.ended]
 
 
 def is_running(stored: StoredRun) -> bool:
-    """Whether a run has no recorded end, and its process may still be alive."""
+    """Return whether a run has no recorded end, and its process may still be alive."""
     holder = str(stored.properties["holder"])
     return stored.status == "running" and not stored.silent and not _has_ended(holder)
 
@@ -242,7 +246,8 @@ def is_running(stored: StoredRun) -> bool:
 async def take_over(db: Database, stored: StoredRun) -> tuple[Handle, Spent, Mapping[str, Spent]]:
     """Become the holder of a run whose process has ended.
 
-    Also returns what the run has spent, in all and today. Raises BusyError.
+    Returns the handle, what the run has spent in total, and what it has spent today, by day. Raises
+    BusyError if the run is still running, or if another process has just resumed it.
     """
     former = str(stored.properties["holder"])
     if is_running(stored):
@@ -282,7 +287,7 @@ async def record_total(db: Database, handle: Handle, total: Total) -> None:
 
 
 def total_properties(total: Total) -> Row:
-    """Return a total in the form that a run stores."""
+    """Return a total as properties of a run."""
     usage = total.spent.usage
     return {
         "tally": total.number,
@@ -323,10 +328,10 @@ async def finish(
     *,
     total: Total | None = None,
 ) -> bool:
-    """Close a run with its status and figures, and the total of what it has spent if that is given.
+    """Close a run with its status, its figures, and the ``total`` that it has spent, if given.
 
-    ``synthesized`` are the ids of the sweeps that it used. False when another process has taken the
-    run over.
+    ``synthesized`` are the ids of the sweeps that its answer used. Returns False if another process
+    has taken the run over.
     """
     figures = total_properties(total) if total else {}
     rows = await db.write(
@@ -344,8 +349,8 @@ async def finish(
 async def stay_alive(db: Database, handle: Handle) -> AsyncIterator[None]:
     """Give signs of life while the body runs.
 
-    The body is canceled and RunLostError is raised when another process has taken the run over. The
-    body's own errors are raised unchanged.
+    When another process has taken the run over, the body is canceled and RunLostError is raised.
+    Errors of the body are raised unchanged.
     """
     async with keep_beating(partial(_beat, db, handle), first_s=SIGN_S, close_s=END_S):
         yield
@@ -360,7 +365,7 @@ async def _beat(db: Database, handle: Handle) -> float:
 async def write_as_holder(
     db: Database, handle: Handle, query: Query, **params: object
 ) -> list[Row]:
-    """Return the rows of a statement that only the holder of a run may write with.
+    """Execute a statement that writes only for the holder of a run, and return its rows.
 
     Raises RunLostError when the run was removed, or another process has taken it over.
     """
@@ -390,10 +395,10 @@ async def _send_sign(db: Database, handle: Handle) -> bool:
     except TextDeletedError:
         return False
     except (PGSError, TimeoutError):
-        return True  # the next statement of the run will fail by itself
+        return True  # if the database is really gone, the next statement of the run fails anyway
 
 
 def _has_ended(holder: str) -> bool:
-    """Whether a holder was a process of this machine that ended."""
+    """Return whether a holder is a process of this machine that has ended."""
     process = Holder.parse(holder)
     return process is not None and process.has_ended()

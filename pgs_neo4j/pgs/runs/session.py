@@ -1,8 +1,8 @@
-"""Stores sessions: their questions, reading, and findings.
+"""Stores sessions: their runs, coverage, and findings.
 
 Coverage is counted by node: a node counts as read if a prompt with an accepted report contained all
-of it. Each run writes its own nodes, so concurrent runs in one session lose nothing. Every write
-has a key, so repeating it is harmless.
+of it. Each run writes to nodes of its own, so concurrent runs of a session cannot overwrite each
+other. Each write merges by key, so it can be repeated safely.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ MAX_NAME = 200
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """The ranks that a session has read, by partition id.
+    """The ranks that a session has read in one generation, by partition id.
 
-    They belong to one generation. ``texts`` are those of them that were read with a text, and
-    ``unproven`` others that were shown to a model without proof that it was given all of them.
+    ``texts`` are the ranks among them whose nodes were read with a text. ``unproven`` are other
+    ranks, whose nodes were shown without proof that the model was given all of them.
     """
 
     ranks: dict[int, frozenset[int]]
@@ -46,7 +46,7 @@ class Read:
 
     @property
     def unproven_counts(self) -> dict[int, int]:
-        """How many nodes of each partition were shown without proof, and never read."""
+        """How many nodes of each partition were only shown without proof, and never read."""
         return {partition: len(ranks) for partition, ranks in self.unproven.items()}
 
     def shown(self, partition: int) -> frozenset[int]:
@@ -55,7 +55,7 @@ class Read:
         return self.ranks.get(partition, none) | self.unproven.get(partition, none)
 
     def unread(self, partition: Partition) -> int:
-        """How many nodes of a partition are unread, and were not shown either."""
+        """Return how many nodes of a partition were neither read nor shown."""
         return partition.size - len(self.shown(partition.id))
 
     @property
@@ -64,9 +64,9 @@ class Read:
         return {partition: len(ranks) for partition, ranks in self.texts.items()}
 
     def coverage(self, partitions: Sequence[Partition], texts: int) -> Coverage:
-        """Coverage in partitions (those read whole), in nodes, and in texts.
+        """Return the coverage in completely read partitions, in nodes, and in texts.
 
-        ``texts`` counts the nodes of the generation that have text.
+        ``texts`` is the number of nodes of the generation that have text.
         """
         return Coverage(
             partitions_swept=sum(
@@ -81,7 +81,7 @@ class Read:
         )
 
     def of_sweeps(self, sweeps: Iterable[Sweep]) -> Read:
-        """Return the part of it that some sweeps have read."""
+        """Return the part of this reading that some sweeps have contributed."""
         ranks: dict[int, set[int]] = {}
         texts: dict[int, set[int]] = {}
         unproven: dict[int, set[int]] = {}
@@ -102,7 +102,7 @@ class Read:
 def _intersect(
     ranks: Mapping[int, set[int]], among: Mapping[int, frozenset[int]]
 ) -> dict[int, frozenset[int]]:
-    """Return the ranks that both have, by partition id."""
+    """Return the ranks that are in both mappings, by partition id."""
     common = ((number, among.get(number, frozenset()) & own) for number, own in ranks.items())
     return {number: both for number, both in common if both}
 
@@ -111,8 +111,8 @@ def _intersect(
 class SessionInfo:
     """A stored session, with its coverage of the graph's current generation.
 
-    ``redefined``: that generation is of an earlier definition of the graph, so the coverage is not
-    known before the next question.
+    ``redefined``: that generation was made with an earlier definition of the graph, so the coverage
+    is not known until the next question.
     """
 
     id: str
@@ -125,7 +125,7 @@ class SessionInfo:
 
 
 async def open_session(db: Database, graph: str, session: str) -> None:
-    """Create a session, or return the existing one. Raises UnknownGraphError."""
+    """Create a session unless it exists. Raises UnknownGraphError."""
     rows = await db.write(
         queries.get("pgs/runs/merge_sessions"),
         uid=keys.session_uid(graph, session),
@@ -162,8 +162,8 @@ async def read_so_far(
 ) -> Read:
     """Return what the session has read of a generation.
 
-    Reading in older generations counts. With the id of a run as ``before``, only earlier runs
-    count.
+    Nodes that were read in older generations count if they still have the same text. With the id of
+    a run as ``before``, only runs that began before it count.
     """
     rows = await db.read(
         queries.get("pgs/runs/read_coverage"),
@@ -182,10 +182,10 @@ async def read_so_far(
 def find_candidates(
     mode: Mode, partitions: Sequence[Partition], read: Read
 ) -> tuple[tuple[Partition, ...], bool]:
-    """Return partitions a run may sweep, and whether it skips read nodes.
+    """Return the partitions that a run may sweep, and whether it skips nodes that were read.
 
-    ``full`` takes all. ``continue`` and ``targeted`` take those with unread nodes, or all once
-    every node was read.
+    Mode ``full`` may sweep all. Modes ``continue`` and ``targeted`` may sweep the partitions with
+    unread nodes, or all partitions if every node was read.
     """
     everything = tuple(partitions)
     if mode == "full":
@@ -203,9 +203,9 @@ async def record_sweep(
 ) -> None:
     """Record a sweep, its findings, and their citations in one transaction.
 
-    A sweep that is recorded again, with more passes, replaces what was there. ``replies`` and the
-    ``total`` of the run are stored with it. Raises RunLostError when the run or the partition was
-    removed.
+    It replaces an earlier record of the same sweep with fewer passes. ``replies`` and the ``total``
+    that the run has spent are stored in the same transaction. Raises RunLostError when the run or
+    the partition was removed, or another process has taken the run over.
     """
     await write_as_holder(
         db,
@@ -221,7 +221,7 @@ async def record_sweep(
 
 
 async def list_sessions(db: Database, graph: str | None) -> list[SessionInfo]:
-    """Return sessions of one graph or of all, most recently used first."""
+    """Return the sessions of one graph or of all graphs, the most recently used first."""
     rows = await db.read(queries.get("pgs/runs/read_sessions"), graph=graph or "")
     names = ("id", "graph", "created_at", "updated_at", "runs")
     return [SessionInfo(**{name: row[name] for name in names}) for row in rows]
@@ -230,8 +230,8 @@ async def list_sessions(db: Database, graph: str | None) -> list[SessionInfo]:
 async def show_runs(db: Database, graph: str, session: str) -> list[dict[str, Any]]:
     """Return the runs of a session, oldest first.
 
-    Each has its stored properties, a row for each of its sweeps, and the ``definition`` of the
-    graph that it was asked of, None if it is not known.
+    Each has its stored properties, its ``sweeps`` as rows, and as ``definition`` the mapping that
+    the graph had then, None if it is not known.
     """
     await check_exists(db, graph, session)
     rows = await db.read(queries.get("pgs/runs/read_runs"), uid=keys.session_uid(graph, session))
@@ -241,6 +241,6 @@ async def show_runs(db: Database, graph: str, session: str) -> list[dict[str, An
 
 
 async def delete_session(db: Database, graph: str, session: str) -> None:
-    """Delete a session and all it recorded. Raises UnknownSessionError."""
+    """Delete a session and everything it recorded. Raises UnknownSessionError."""
     await check_exists(db, graph, session)
     await db.write(queries.get("pgs/runs/delete_sessions"), uid=keys.session_uid(graph, session))

@@ -1,8 +1,8 @@
-"""A sweep as rows: its node, its bullets, and their links to cited nodes.
+"""Rows that store a sweep: its node, its bullets, and their links to cited nodes.
 
-Citations and quotations are stored as JSON with their verdicts. A verdict is made once, when the
-text arrives, because the graph may change later. Then a citation of a deleted node would look
-invalid, and a quotation of an edited node would look wrong.
+Citations and quotations are stored as JSON together with the results of their checks. They are
+checked only once, when the reply arrives, because the graph may change later: a citation of a
+deleted node would then look invalid, and a quotation of an edited node would look wrong.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from pgs_neo4j.pgs.runs import keys
 CITATIONS = TypeAdapter(tuple[Citation, ...])
 QUOTES = TypeAdapter(tuple[Quote, ...])
 Name = tuple[int, str]
-"""A node as a citation names it: partition id and alias."""
+"""A cited node: partition id and alias."""
 
 
 class SweepNodeRow(TypedDict):
     """The node of a sweep.
 
-    The ranks read, and those shown without proof, are half-open ranges; those ``without_text`` are
-    listed. ``struck`` are the texts of findings that were struck, each with its reason.
-    ``usage`` is JSON.
+    The ranks that were read, and those shown without proof, are stored as half-open ranges, by
+    their first and last ends. ``without_text`` lists single ranks. ``struck`` are the texts that
+    were struck, with their ``struck_reasons`` in the same order. ``usage`` is JSON.
     """
 
     id: str
@@ -63,7 +63,7 @@ class BulletRow(TypedDict):
 
 
 class FindingRow(BulletRow):
-    """The node of a finding; ``citations`` and ``quotes`` are JSON, ``doubts`` is a list."""
+    """The node of a finding; ``citations`` and ``quotes`` are JSON, ``doubts`` are plain texts."""
 
     supported: bool
     misquoted: int
@@ -83,10 +83,7 @@ class FlagRow(BulletRow):
 
 
 class BulletCitationRow(TypedDict):
-    """A link from a bullet to a cited node.
-
-    The node is given by its rank in the swept partition.
-    """
+    """A link from a bullet to a cited node, given by its rank in the swept partition."""
 
     id: str
     rank: int | None
@@ -104,10 +101,7 @@ class SweepRows(TypedDict):
 
 
 def sweep_rows(run_id: str, sweep: Sweep) -> SweepRows:
-    """Return the rows of a sweep.
-
-    They are its node, its bullets, and their valid citations.
-    """
+    """Return the rows of a sweep: its node, its bullets, and their valid citations."""
     partition_id = sweep.partition
     report = sweep.report or Report(partition=partition_id)
     findings = [
@@ -142,7 +136,7 @@ def sweep_rows(run_id: str, sweep: Sweep) -> SweepRows:
 
 
 def finding_row(finding_id: str, place: int, finding: Finding) -> FindingRow:
-    """Return the row of a finding, at its place among those of a report or answer."""
+    """Return the row of a finding; ``place`` is its place in its report or answer, from 0."""
     return {
         "id": finding_id,
         "text": finding.text,
@@ -205,7 +199,7 @@ def _bullet_citation_row(bullet_id: str, citation: Citation) -> BulletCitationRo
 
 
 def citations_json(citations: tuple[Citation, ...]) -> str:
-    """Return citations as JSON, without element ids, which do not last."""
+    """Return citations as JSON, without element ids, because these may change."""
     stored = CITATIONS.dump_json(
         citations, exclude={"__all__": {"element_id"}}, exclude_defaults=True
     )
@@ -218,23 +212,23 @@ def quotes_json(quotes: tuple[Quote, ...]) -> str:
 
 
 def parse_citations(stored: str, element_ids: Mapping[Name, str]) -> tuple[Citation, ...]:
-    """Read stored citations with their verdicts. Raises StoredDataError.
+    """Parse stored citations, and give them the current element ids of their nodes.
 
-    ``element_ids`` belong to the nodes that are still in the graph.
+    ``element_ids`` has the nodes that are still in the graph. Raises StoredDataError.
     """
     citations = parse_stored(CITATIONS, stored, "a list of citations", FIX)
     return locate_citations(citations, element_ids)
 
 
 def parse_quotes(stored: str) -> tuple[Quote, ...]:
-    """Read stored quotations with their verdicts. Raises StoredDataError."""
+    """Parse stored quotations. Raises StoredDataError."""
     return parse_stored(QUOTES, stored, "a list of quotations", FIX)
 
 
 def locate_citations(
     citations: Iterable[Citation], element_ids: Mapping[Name, str]
 ) -> tuple[Citation, ...]:
-    """Give citations the element ids that their nodes have now.
+    """Return citations with the current element ids of their nodes.
 
     The id is None if the node is no longer in the graph, or if the citation is invalid.
     """

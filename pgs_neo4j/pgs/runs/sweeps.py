@@ -1,8 +1,8 @@
 """Reads recorded sweeps back.
 
-A run may fail or be interrupted after its reports were paid for. The next ``continue`` or
-``targeted`` run of the session does not read their nodes again, so the reports go into its
-synthesis.
+A run may fail or be interrupted after its reports were paid for. The session's next run in mode
+``continue`` or ``targeted`` does not read their nodes again, so its synthesis includes these
+reports.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from itertools import pairwise
 from typing import Annotated, Literal, NotRequired, TypeVar
 
 from pydantic import Field, TypeAdapter
-from typing_extensions import TypedDict  # pydantic reads no other on Python 3.11
+from typing_extensions import TypedDict  # on Python 3.11, pydantic accepts only this one
 
 from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database
@@ -51,7 +51,7 @@ class StoredBullet(TypedDict):
 
 
 class StoredFinding(StoredBullet):
-    """A finding; ``quotes`` is JSON, and ``doubts`` is None where none were looked for."""
+    """A finding; ``quotes`` is JSON, and ``doubts`` is None if its claims were not checked."""
 
     quotes: str
     doubts: list[str] | None
@@ -71,7 +71,7 @@ class StoredAbsence(TypedDict):
 
 
 class StoredSweep(TypedDict):
-    """The properties of a sweep; one that failed has no ``domain_state``. ``usage`` is JSON."""
+    """The properties of a sweep; ``usage`` is JSON. A failed sweep has no ``domain_state``."""
 
     status: Literal["accepted", "partial", "failed", "unread"]
     nodes: Count
@@ -105,7 +105,7 @@ class RecordedSweepRow(TypedDict):
 class UnsynthesizedRow(RecordedSweepRow):
     """A row of ``read_unsynthesized``.
 
-    ``current``: the run's generation is still the current one.
+    ``current``: the partition ids in its flags are those of the generation that is read.
     """
 
     run: str
@@ -121,7 +121,7 @@ _WHAT = "a report"
 
 @dataclass(frozen=True, slots=True)
 class Recovered:
-    """A stored sweep as it was, and its key."""
+    """A sweep of an earlier run, and its stored id ``key``."""
 
     key: str
     sweep: Sweep
@@ -130,10 +130,10 @@ class Recovered:
 async def read_unsynthesized(
     db: Database, graph: str, session: str, run: str, generation: str
 ) -> list[Recovered]:
-    """Return reports of the session's other runs that no synthesis has seen.
+    """Return the sweeps of the session's other runs that no synthesis has used.
 
-    They are of one generation and in the order of their ids. Reports of killed runs are among them.
-    Raises StoredDataError.
+    They belong to partitions of ``generation``, are sorted by id, and include those of killed runs.
+    ``run`` is the id of the current run, empty without one. Raises StoredDataError.
     """
     rows = await db.read(
         queries.get("pgs/runs/read_unsynthesized"),
@@ -151,9 +151,9 @@ async def read_unsynthesized(
 async def read_recorded_sweeps(
     db: Database, run: str, generation: str, partition: int | None = None
 ) -> list[Sweep]:
-    """Return the sweeps that a run has recorded, by partition, or that of one ``partition``.
+    """Return the sweeps that a run has recorded, sorted by partition.
 
-    Raises StoredDataError.
+    With ``partition``, return only the sweep of that partition. Raises StoredDataError.
     """
     rows = await db.read(
         queries.get("pgs/runs/read_sweeps"),
@@ -170,7 +170,7 @@ def _parse_sweep(
     if len(stored["struck"]) != len(stored["struck_reasons"]):
         raise unreadable(_WHAT, "its struck findings lack reasons", FIX)
     state = stored.get("domain_state") or ""
-    # The number in a flag may now belong to another partition.
+    # In another generation, the number in a flag may belong to another partition.
     flags = tuple(
         Flag(
             text=flag["text"],
@@ -195,7 +195,8 @@ def _parse_sweep(
     )
     read = _parse_ranges(stored["read_first"], stored["read_last"])
     unproven = _parse_ranges(stored["unproven_first"], stored["unproven_last"])
-    # Ranks are listed one by one in places, so ranges beyond all nodes would fill the memory.
+    # Ranges are expanded to single ranks later, so damaged ranges that are too long would fill the
+    # memory.
     if sum(last - first for first, last in read + unproven) > stored["nodes"]:
         raise unreadable(_WHAT, "its ranges have more nodes than it", FIX)
     status = SweepStatus(stored["status"])
@@ -219,7 +220,7 @@ def _parse_sweep(
 
 
 def _parse_ranges(first: Sequence[int], last: Sequence[int]) -> tuple[tuple[int, int], ...]:
-    """Return half-open ranges of ranks in order. Raises StoredDataError for others."""
+    """Return half-open ranges of ranks. Raises StoredDataError unless they are in order."""
     ranges = tuple(zip(first, last, strict=False))
     ends = [end for one in ranges for end in one]
     if len(first) != len(last) or any(one > other for one, other in pairwise(ends)):
