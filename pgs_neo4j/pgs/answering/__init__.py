@@ -1,1 +1,1 @@
-"""Searches a graph in the published modes, and answers from what they find."""
+"""Searches a graph in the published modes, and answers questions from the results."""

@@ -1,4 +1,4 @@
-"""Answers a question from what a search found: one prompt, one call, and its checks."""
+"""Answers a question from the results of a search: one prompt, one call, and checks."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ from pgs_neo4j.pgs.synthesis.statements import doubted_sentences
 
 
 async def answer_request(order: AnswerOrder, tools: RunTools) -> Answer:
-    """Answer a request, or repeat the answer under its idempotency key.
+    """Answer a request, or return the stored answer of the run with its idempotency key.
 
-    A run under the key without an answer yet is resumed. Raises IdempotencyError when the key
+    A run with that key but without an answer is resumed. Raises IdempotencyError when the key
     belongs to another request, BusyError while that run is still running, and the errors of
     ``answer_found``.
     """
@@ -51,10 +51,10 @@ async def answer_request(order: AnswerOrder, tools: RunTools) -> Answer:
 async def answer_found(
     order: AnswerOrder, tools: RunTools, stored: StoredRun | None = None
 ) -> Answer:
-    """Answer from what a search found, and record the answer; a ``stored`` run is resumed.
+    """Answer from the results of a search, and record the answer.
 
-    Nodes that were shown do not count as read. Raises UsageError, StoppedError, DatabaseError, and
-    ModelError.
+    With ``stored``, that run is resumed. Nodes in the prompt do not count as read. Raises
+    UsageError, StoppedError, DatabaseError, and ModelError.
     """
     began = perf_counter()
     helpers = [
@@ -64,7 +64,7 @@ async def answer_found(
     check_prices(tools, helpers)
     asked = [tools.synthesis_llm, *helpers]
     await tools.ask_contexts(asked)
-    fit_prompt(order, tools)  # before a run is recorded that has no room for an answer
+    fit_prompt(order, tools)  # raises before a run is recorded, if no prompt fits the limits
     async with record_answer(order, tools, stored) as record:
         found = await search_by_model_keywords(order, tools, record)
         order = replace(order, found=await rerank_found(order, tools, record, found))
@@ -112,7 +112,7 @@ async def _describe_shown(
 
 
 async def _read_so_far(order: AnswerOrder, tools: RunTools, record: AnswerRecord) -> Read:
-    """Return what the session has read, which this answer does not add to."""
+    """Return what the session has read; this answer adds nothing to it."""
     if record.partitioning is None:
         return Read({})
     run, generation = order.run, record.partitioning.generation.id
@@ -122,7 +122,10 @@ async def _read_so_far(order: AnswerOrder, tools: RunTools, record: AnswerRecord
 async def _suggest_routing(
     order: RunOrder, tools: RunTools, partitioning: Partitioning | None
 ) -> Routing:
-    """Return the partitions that a question to all of the graph would sweep; none if it fails."""
+    """Return the routing of the question as if a run swept the graph, to suggest what to read next.
+
+    It is empty without partitions, or with a warning if routing fails.
+    """
     if partitioning is None:
         return Routing(routes=(), considered=0)
     quiet = replace(tools, log=RunLog(ignore))
@@ -188,7 +191,7 @@ def _make_synthesis(replied: CheckedReply) -> Synthesis:
 def _measure_coverage(
     partitioning: Partitioning | None, read: Read, nodes: int
 ) -> tuple[Coverage, Coverage]:
-    """Return the coverage of the session, and that of this answer, which has read nothing."""
+    """Return the coverage of the session, and the coverage of this answer, which reads nothing."""
     if partitioning is None:
         none = Coverage(partitions_swept=0, partitions_total=0, nodes_read=0, nodes_total=nodes)
         return none, none

@@ -1,10 +1,10 @@
-"""The prompt of an answer from a search: it shows what was found, within a number of tokens.
+"""Builds the prompt of an answer from a search: the results, within a limit on tokens.
 
-What does not fit whole is left out, and the next is tried. No line is cut. A long passage is
-reduced to its best whole sentences, and says so.
+An item that does not fit completely is left out, and the next item is tried. No line is cut. A long
+passage is reduced to its best whole sentences, and a note says so.
 
-Nodes have the aliases of ``text.aliases``, and relationships have ``t1``. A citation may name both:
-``[n1, t2]``.
+Nodes have aliases such as ``n1``, and relationships have aliases such as ``t1``. A citation may
+name both: ``[n1, t2]``.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ LEAST_TOKENS = 200
 # Multi-path retrieval, published defaults.
 MOST_NODES, MOST_FACTS, MOST_PASSAGES = 30, 20, 15
 FACT_TOKENS = 500
-"""Tokens of all relationships (triplet search, published default)."""
+"""The most tokens of all relationships together (triplet search, published default)."""
 SECTION_SHARE = 0.2
-"""Share of the tokens for the names of nodes, and for each other section above the passages.
+"""The most that each section above the passages may take, as a share of the tokens.
 
-Else a small context would hold nothing but names.
+Without this limit, a small context would contain nothing but names of nodes.
 """
 PASSAGE_SHARE = 0.25
-"""Share of the tokens that one passage may take whole."""
+"""The most that a passage may take, as a share of the tokens; longer ones are reduced."""
 _SENTENCE_END = re.compile(r"(?<=[.!?…])\s+|(?<=[\u3002\uff01\uff1f])|\n+")
 GAP = "[…]"
 
@@ -46,7 +46,7 @@ _GROUP = re.compile(
     re.IGNORECASE,
 )
 _ALIAS = re.compile(r"([nt])(\d{1,9})", re.IGNORECASE)
-# Codes stand between the nodes, relationships, and passages, never within one.
+# Receipt codes stand between nodes, relationships, and passages, never within one of them.
 _BLOCK = re.compile(r"\n(?=\[[nt]\d|## )")
 _FORMAT = """\
 What to write: Markdown with exactly these three sections, in this order. Where there is \
@@ -92,10 +92,10 @@ Answer in one to three short paragraphs, and say what you are not sure of.
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """The text, and what it shows by alias: nodes as ``n1``, relationships as ``t1``.
+    """The text of a context, with the nodes and relationships that it shows, by alias.
 
-    ``tokens`` estimates the text. ``shortened`` are the aliases of passages that do not show all of
-    their sentences. ``prompt_nodes`` are the nodes with the text that is shown of each.
+    ``tokens`` is the estimated length of the text. ``shortened`` are the aliases of passages that
+    show only some of their sentences. ``prompt_nodes`` are the nodes with the text that is shown.
     """
 
     text: str
@@ -108,13 +108,19 @@ class Context:
 
 @dataclass(slots=True)
 class _Page:
-    """Lines within a number of tokens; a heading is written with the first line below it."""
+    """A text within a limit on tokens; ``room`` is what is left.
+
+    The heading of a section is only written together with the first block below it.
+    """
 
     room: int
     lines: list[str] = field(default_factory=list)
 
     def add(self, heading: str, blocks: Iterable[str], room: int | None = None) -> Iterator[bool]:
-        """Add each block that fits, and yield whether it did. ``room`` is that of the section."""
+        """Add each block that fits, and yield whether it was added.
+
+        ``room`` is the most tokens of the section, by default what is left of the page.
+        """
         left = self.room if room is None else min(room, self.room)
         waiting = f"\n## {heading}"
         for block in blocks:
@@ -128,9 +134,9 @@ class _Page:
 
 
 def build_context(found: Found, tokens: int) -> Context:
-    """Return the context of a question in at most ``tokens``, by estimate.
+    """Return the results of a search as a context of at most ``tokens``, by estimate.
 
-    Raises UsageError when they are too few.
+    Raises UsageError when ``tokens`` is too low.
     """
     check_tokens(tokens)
     page = _Page(tokens)
@@ -176,7 +182,7 @@ def build_context(found: Found, tokens: int) -> Context:
 
 
 def check_tokens(tokens: int) -> None:
-    """Raise UsageError when a context of so many tokens would show next to nothing."""
+    """Raise UsageError when a context of ``tokens`` would show next to nothing."""
     if tokens < LEAST_TOKENS:
         raise UsageError(
             f"a context of {tokens:,} tokens shows next to nothing; allow {LEAST_TOKENS:,} or more"
@@ -194,7 +200,7 @@ def _select_fitting(aliases: Iterable[str], fits: Sequence[bool]) -> list[str]:
 
 
 def _defuse_line(text: str) -> str:
-    """Return a text of the graph on one line, in which nothing looks like an alias."""
+    """Return a text of the graph on one line, with everything defused that looks like an alias."""
     return defuse_relationships(one_line(text))
 
 
@@ -217,7 +223,7 @@ def _render_findings(found: Found) -> Iterator[str]:
 
 @dataclass(slots=True)
 class _Passages:
-    """Writes passages; those over ``room`` tokens show their best sentences."""
+    """Renders passages; a passage over ``room`` tokens shows only its best sentences."""
 
     question: str
     room: int
@@ -230,7 +236,7 @@ class _Passages:
         node = PromptNode(alias, title, text, item.labels)
         if estimate(render_node(node)) > self.room:
             head = estimate(render_node(replace(node, text="")))
-            # A single sentence stands whole or not at all.
+            # If no sentence fits, the passage stays whole, and the page leaves it out if need be.
             if best := best_sentences(text, self.question, self.room - head):
                 self.shortened.append(alias)
                 node = replace(node, text=best)
@@ -239,10 +245,10 @@ class _Passages:
 
 
 def best_sentences(text: str, question: str, tokens: int) -> str:
-    """Return the sentences that hold most words of a question, in their order, and how many.
+    """Return the sentences that contain the most words of a question, in their original order.
 
-    Sentences are whole. A gap stands where some are left out. ``tokens`` bounds them, by estimate.
-    Empty if none fits.
+    Sentences are whole, and a gap marks each place where some are left out. A last line says how
+    many are shown. The result has at most ``tokens``, by estimate. It is empty if no sentence fits.
     """
     sentences = [part.strip() for part in _SENTENCE_END.split(text) if part and part.strip()]
     asked = set(words(question))
@@ -269,9 +275,10 @@ def best_sentences(text: str, question: str, tokens: int) -> str:
 def answer_prompt(
     question: str, mode: SearchMode, context: Context, *, with_receipts: bool = False
 ) -> Prompt:
-    """Return the prompt over the context of a question; ``with_receipts``: codes stand in it.
+    """Return the prompt that asks a question about a context.
 
-    In the mode ``bypass``, it shows nothing of the graph.
+    ``with_receipts`` adds codes that the reply must repeat. In the mode ``bypass``, the prompt
+    shows nothing of the graph.
     """
     if mode == "bypass":
         return Prompt(task="answer", system=BYPASS, user=question, question=question)
@@ -293,13 +300,13 @@ def answer_prompt(
 
 
 def relationship_aliases(text: str) -> Iterator[str]:
-    """Yield the aliases of relationships that a text cites, in order, each once."""
+    """Yield the distinct aliases of relationships that a text cites, in order."""
     cited = (alias for group in _GROUP.finditer(text) for alias in _find_aliases(group[1]))
     yield from dict.fromkeys(alias for alias in cited if alias[0] == "t")
 
 
 def separate_citations(text: str) -> str:
-    """Write citations of nodes and relationships apart: ``[n1, t2]`` becomes ``[n1] [t2]``."""
+    """Separate citations of nodes and of relationships: ``[n1, t2]`` becomes ``[n1] [t2]``."""
 
     def rewrite(group: re.Match[str]) -> str:
         aliases = _find_aliases(group[1])
@@ -312,7 +319,7 @@ def separate_citations(text: str) -> str:
 
 
 def defuse_relationships(text: str) -> str:
-    """Make brackets that look like aliases of relationships visibly harmless."""
+    """Replace brackets that look like citations of relationships with other, similar brackets."""
 
     def rewrite(group: re.Match[str]) -> str:
         names_some = any(alias[0] == "t" for alias in _find_aliases(group[1]))

@@ -1,8 +1,8 @@
-"""The modes of a search: which paths each walks, and how their scores become one.
+"""The modes of a search: the paths that each mode walks, and how it combines their scores.
 
 The modes ``naive``, ``local``, ``global``, ``hybrid``, and ``mix`` follow dual-level retrieval as
 published. The others follow the systems that they are named after. A ``SearchView`` offers the
-paths of one question, and a ``SearchTrace`` collects what they find.
+paths of one question, and a ``SearchTrace`` collects their results.
 """
 
 from __future__ import annotations
@@ -36,34 +36,34 @@ from pgs_neo4j.search.question import is_broad
 from pgs_neo4j.text.keywords import Keywords
 
 PATH_HITS = 100
-"""Nodes that each path returns."""
+"""The most nodes that each path returns."""
 MOST_FACTS = 20
-"""Relationships that a search returns (multi-path retrieval, published default)."""
+"""The most relationships that a search returns (multi-path retrieval, published default)."""
 MOST_UNITS = 5
 MOST_FINDINGS = 10
 
 WEIGHTS: Mapping[str, float] = {"text": 0.7, "vector": 0.3}
-"""Weights of the paths. Chosen on CACM; 0.3 to 0.5 for vectors is flat elsewhere."""
+"""Weights of the paths, chosen on CACM. On other data, vector weights of 0.3 to 0.5 do as well."""
 TITLE_SHARE = 0.3
-"""Weight of titles beside words that are names."""
+"""Weight of titles, compared with the weight of texts."""
 FACT_SHARE = 0.3
-"""Weight of the ends of relationships beside words that are themes."""
+"""Weight of the ends of relationships; texts have the rest."""
 FAR_SHARE = 0.9
-"""Score of a node beyond a hub, of its cosine: the hub is one more doubt."""
+"""Score of a node beyond a hub, as a share of its cosine: each step makes a match less certain."""
 ANALOGY_SHARE = 0.5
-"""Score of an analogy of a node, of the node's: it shares no word with the question."""
+"""Score of a node's analogy, as a share of their likeness: it shares no word with the question."""
 TRIPLET_HOPS = 2
 EXACT = 1.0
-"""Score of a title that is a keyword."""
+"""Score of a title that equals a keyword."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchView:
-    """A question to a view of a database, and its paths.
+    """A question about a view of a database, and the paths to search for it.
 
-    ``graph`` is the name of a stored graph, None for a mapping alone. ``vector`` is ``(d,)``, None
-    without embeddings. ``weights`` are those of the mode ``mix``. ``sessions_of`` is how the names
-    of sessions begin whose runs are shown.
+    ``graph`` is the name of a stored graph, None if there is only a mapping. ``vector`` is
+    ``(d,)``, None without embeddings. ``weights`` are those of the mode ``mix``. ``sessions_of`` is
+    the prefix of the sessions whose runs the search may use.
     """
 
     db: Database
@@ -79,7 +79,7 @@ class SearchView:
 
     @property
     def keeps_passages(self) -> bool:
-        """Whether the graph keeps its passages apart from what they mention."""
+        """Whether the graph has passages as nodes, with relationships to what they mention."""
         return bool(self.mapping.chunk_labels and self.mapping.mention_types)
 
     @property
@@ -97,7 +97,7 @@ class SearchView:
         return find_by_vector(self.db, self.indexes, self.mapping, self.vector, PATH_HITS)
 
     def by_text(self, words: str | None = None) -> Awaitable[Hits]:
-        """Search texts for some words, or for those of the question."""
+        """Search texts for some words, by default for those of the question."""
         asked = self.question if words is None else words
         return find_by_text(self.db, self.indexes, self.own, self.mapping, asked, PATH_HITS)
 
@@ -120,9 +120,9 @@ class SearchView:
     def facts(
         self, scores: Mapping[str, float], hops: int = 1, *, embedded: bool = True
     ) -> Awaitable[Hits]:
-        """Find the nearest facts by an index, else walk from the best nodes along relationships.
+        """Find the nearest facts by an index, or walk from the best nodes along relationships.
 
-        Walks of several hops take no index.
+        The index is used for a single hop if one covers the view and ``embedded`` is set.
         """
         vector = self.vector if embedded else None
         if vector is not None and hops == 1:
@@ -146,9 +146,10 @@ class SearchView:
 
 @dataclass(slots=True)
 class SearchTrace:
-    """What a search has found so far: the scores of each path, its report, and ways to nodes.
+    """The results of a search so far.
 
-    Scores and ways are by element id.
+    ``scores`` are by path and element id, and ``ways`` by element id. ``reason`` says why a mode
+    was chosen.
     """
 
     scores: dict[str, Mapping[str, float]] = field(default_factory=dict)
@@ -160,7 +161,7 @@ class SearchTrace:
     reason: str = ""
 
     async def walk(self, paths: Mapping[str, Awaitable[Hits]]) -> None:
-        """Walk some paths at once, and note what they found."""
+        """Walk some paths concurrently, and add their results."""
         for name, walked in (await walk(paths)).items():
             hits = walked.hits
             self.scores[name] = hits.scores
@@ -171,7 +172,7 @@ class SearchTrace:
             self.findings += tuple(one for one in hits.things if isinstance(one, FoundFinding))
 
     def add(self, mode: str, part: SearchTrace) -> None:
-        """Add what another mode found, under its name."""
+        """Add the results of another mode, with its name before those of its paths."""
         self.scores |= {f"{mode} {path}": scores for path, scores in part.scores.items()}
         self.reports += [replace(one, name=f"{mode} {one.name}") for one in part.reports]
         self.ways |= part.ways
@@ -186,7 +187,7 @@ def _by_score(fact: FoundFact) -> tuple[float, str]:
 
 
 def take_best(scores: Mapping[str, float], count: int) -> dict[str, float]:
-    """Return the best of some scores, which are in order."""
+    """Return the first ``count`` of some scores, which are sorted, best first."""
     return dict(islice(scores.items(), count))
 
 
@@ -194,7 +195,7 @@ Mode = Callable[[SearchView, SearchTrace], Awaitable[dict[str, float]]]
 
 
 async def search_naive(view: SearchView, trace: SearchTrace) -> dict[str, float]:
-    """Compare embeddings alone; words where there are none."""
+    """Compare only embeddings, or only words if there are no embeddings."""
     paths = {"vector": view.by_vector()}
     if view.vector is None:
         paths["text"] = view.by_text()
@@ -210,9 +211,9 @@ async def search_local(view: SearchView, trace: SearchTrace) -> dict[str, float]
 
 
 async def search_global(view: SearchView, trace: SearchTrace) -> dict[str, float]:
-    """Find the partitions, findings, and relationships of the question's themes.
+    """Find the partitions, findings, and relationships that match the question's themes.
 
-    No embedding of a node is compared.
+    Embeddings are not compared.
     """
     await trace.walk(
         {
@@ -226,7 +227,7 @@ async def search_global(view: SearchView, trace: SearchTrace) -> dict[str, float
 
 
 async def search_hybrid(view: SearchView, trace: SearchTrace) -> dict[str, float]:
-    """Do what local and global do, for all words of the question and with embeddings, once."""
+    """Combine local and global into one search, by all words of the question and by embeddings."""
     await trace.walk(
         {
             "vector": view.by_vector(),
@@ -239,7 +240,7 @@ async def search_hybrid(view: SearchView, trace: SearchTrace) -> dict[str, float
 
 
 async def search_mix(view: SearchView, trace: SearchTrace) -> dict[str, float]:
-    """Add what local, global, and naive find, by the weights of the call."""
+    """Add the scores of local, global, and naive, with the weights of the view."""
     parts = [SearchTrace(), SearchTrace(), SearchTrace()]
     modes = (search_local, search_global, search_naive)
     found = [await mode(view, part) for mode, part in zip(modes, parts, strict=True)]
@@ -267,23 +268,23 @@ async def search_triplets(view: SearchView, trace: SearchTrace) -> dict[str, flo
 
 
 async def search_summary(view: SearchView, trace: SearchTrace) -> dict[str, float]:
-    """Find what the triplets mode finds, and the partitions of the question's words."""
+    """Search as in the mode triplets, and find the partitions that match the question's words."""
     scores = await search_triplets(view, trace)
     await trace.walk({"units": view.units(view.question)})
     return scores
 
 
 async def search_nothing(view: SearchView, trace: SearchTrace) -> dict[str, float]:
-    """Find nothing: the model answers from what it knows."""
+    """Find nothing: the model answers from its own knowledge."""
     del view, trace
     return {}
 
 
 async def search_structural(view: SearchView, trace: SearchTrace) -> dict[str, float]:
-    """Begin at the nearest nodes, and walk one hop, or through nodes without text.
+    """Begin at the nearest nodes, and walk one hop, through hubs, and to analogies.
 
-    Nodes beyond such hubs count by their cosine to the question, and analogies of the nearest nodes
-    by the cosine of the skeletons.
+    A hub is a node without text. Nodes beyond a hub get a score by their cosine to the question,
+    and analogies get a score by the cosine of the skeletons.
     """
     await trace.walk({"vector": view.by_vector(), "text": view.by_text()})
     entries = take_best(_fuse_paths(trace), ENTRIES)
@@ -303,7 +304,7 @@ async def search_structural(view: SearchView, trace: SearchTrace) -> dict[str, f
 
 
 async def search_auto(view: SearchView, trace: SearchTrace) -> dict[str, float]:
-    """Choose the mode by the question, and say why."""
+    """Choose the mode by the question, set the reason, and search in that mode."""
     titles = SearchTrace()
     await titles.walk({"titles": view.by_title()})
     named = max(titles.scores["titles"].values(), default=0.0) >= EXACT
@@ -336,13 +337,13 @@ MODES: Mapping[SearchMode, Mode] = {
     "bypass": search_nothing,
 }
 ANSWER_MODES: tuple[SearchMode, ...] = ("summary", "bypass")
-"""Modes in which a model says something; without an answer they have no point."""
+"""Modes in which a model writes the result, so they are only useful with an answer."""
 
 
 async def _walk_from_best(
     view: SearchView, trace: SearchTrace, scores: dict[str, float], hops: int = 1
 ) -> dict[str, float]:
-    """Walk from the best nodes; neighbors and passages gain by what is walked to them."""
+    """Walk from the best nodes, and raise the scores of the neighbors and passages reached."""
     paths = {"hops": view.hops(scores), "facts": view.facts(scores, hops)}
     if view.keeps_passages:
         paths["passages"] = view.passages(scores)

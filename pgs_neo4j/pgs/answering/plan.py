@@ -1,4 +1,4 @@
-"""Predicts what an answer from a search would show and cost, without a model."""
+"""Predicts what an answer from a search would show and cost, without calling a model."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from pgs_neo4j.text.tokens import estimate
 
 
 async def plan_answer(order: AnswerOrder, tools: RunTools) -> SearchPlan:
-    """Return what the calls of an answer would cost: the answer's and its helpers'.
+    """Return the cost of an answer: its own call, and calls for keywords and for the order.
 
     Raises UsageError and DatabaseError.
     """
@@ -54,13 +54,13 @@ async def _plan_calls(
     except BudgetError as error:
         return _make_free_plan(order, tools, budget=str(error))
     room = reserve.reply_tokens(tools.calls, llm, run.config, prompt)
-    # What the model's keywords will find, and its order, are not known yet.
+    # With helpers, the prompt is not known yet: their keywords and order decide what it shows.
     if not helpers and (is_empty(order) or await _is_cached(order, tools, prompt, room)):
         return _make_free_plan(order, tools, len(context.nodes), len(context.facts))
     usual = min(room, await usual_tokens(tools.db, llm.name, run.config.synthesis_max_tokens))
     parts = [(llm, _plan_call(estimated_tokens(prompt), usual, room)), *helpers]
     low, high = cost_range(tools.calls.budget, parts)
-    if run.config.strict:  # at the upper end, the answer is asked for twice
+    if run.config.strict:  # strict checks may request the answer a second time
         _, high = cost_range(tools.calls.budget, [parts[0], *parts])
     total = sum((calls for _, calls in parts), PlannedCalls())
     return SearchPlan(
@@ -80,7 +80,7 @@ async def _plan_calls(
 
 
 def add_search_cost(plan: SearchPlan, spent: Spent) -> SearchPlan:
-    """Return a plan with what its search took, since the answer will search again."""
+    """Return a plan that includes what its search has spent, because the answer searches again."""
     if not spent.usage.calls:
         return plan
     return replace(
@@ -97,7 +97,7 @@ def _plan_call(tokens: int, likely: int, most: int) -> PlannedCalls:
 
 
 def _plan_helpers(order: AnswerOrder, tools: RunTools) -> list[tuple[LLM, PlannedCalls]]:
-    """Return the calls before the answer's, each with its model."""
+    """Return the models of the calls for keywords and for the order, with the planned calls."""
     question, items = order.run.request.question, order.found.items
     parts: list[tuple[LLM, PlannedCalls]] = []
     keyed = asks_for_keywords(order, tools)
@@ -108,7 +108,7 @@ def _plan_helpers(order: AnswerOrder, tools: RunTools) -> list[tuple[LLM, Planne
     if orders_by_model(order, tools) and (keyed or len(items) > 1):
         room = ORDER_ROOM
         tokens = estimated_tokens(rerank_prompt(question, items))
-        if keyed:  # other nodes will be found, of any length
+        if keyed:  # the model's keywords will find other nodes, of unknown length
             tokens = max(tokens, CANDIDATES * estimate("x" * LONGEST_SHOWN))
         parts.append((tools.ordering_llm, _plan_call(tokens, room // 4, room)))
     return parts
@@ -125,7 +125,7 @@ async def _is_cached(order: AnswerOrder, tools: RunTools, prompt: Prompt, room: 
 def _make_free_plan(
     order: AnswerOrder, tools: RunTools, nodes: int = 0, relationships: int = 0, budget: str = ""
 ) -> SearchPlan:
-    """Return a plan without a call."""
+    """Return a plan without any call."""
     return SearchPlan(
         graph=order.run.graph,
         session=order.run.request.session,

@@ -1,4 +1,4 @@
-"""Reads the reply of a model to the context of a search."""
+"""Parses and checks a model's reply to the results of a search."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ SECTIONS = {
 
 @dataclass(frozen=True, slots=True)
 class ReadReply:
-    """A reply in its parts.
+    """A parsed reply.
 
-    ``text`` is all of it without the model's thinking. ``missing`` are its bullets on what was not
-    found. ``struck`` are the sentences that were taken out of it.
+    ``text`` is the whole reply without the model's thinking. ``missing`` are its bullets on what
+    was not found. ``struck`` are the sentences that were removed from the reply.
     """
 
     text: str
@@ -55,11 +55,12 @@ def read_reply_text(
     doubting: Doubting | None = None,
     repeats: Repeats | None = None,
 ) -> ReadReply:
-    """Read a reply; without sections, all of it is the answer.
+    """Parse a reply; if it has no sections, all of it is the answer.
 
-    Citations are resolved to the nodes and relationships of the context, and quotations are looked
-    up in the nodes and relationships that their bullet cites. Sentences that ``doubting`` doubts
-    are marked in the text, and what only ``repeats`` the instructions is left out.
+    Citations are resolved to the nodes and relationships of the context. Quotations are checked
+    against the nodes and relationships that their bullet cites. Sentences that fail the check
+    ``doubting`` are marked in the text. Texts that ``repeats`` recognizes as repeated instructions
+    are left out.
     """
     plain = separate_citations(strip_thinking(reply)).strip()
     statements = StatementFilter(doubting, NOT_FOUND, SECTIONS, repeats)
@@ -79,7 +80,7 @@ def read_reply_text(
 
 
 def strike_reply(read: ReadReply, context: Context) -> ReadReply:
-    """Return a reply without the sentences that are marked, and without such findings."""
+    """Return a reply without its marked sentences and without findings in doubt."""
     struck = doubted_sentences(read.text)
     text = strike_sentences(read.text, SECTIONS, "answer")
     found = sections(text, SECTIONS)
@@ -94,7 +95,7 @@ def strike_reply(read: ReadReply, context: Context) -> ReadReply:
 
 
 def make_doubting(question: str, context: Context) -> Doubting:
-    """Return what looks the sentences of a reply up in what its prompt showed."""
+    """Return a function that checks sentences of a reply against the context in its prompt."""
     shown = _Shown.of(context)
     known = Known(
         question=Material(question),
@@ -110,14 +111,14 @@ def make_doubting(question: str, context: Context) -> Doubting:
 
 
 def shown_citations(context: Context) -> tuple[Citation, ...]:
-    """Return what a context shows, nodes before relationships, as citations."""
+    """Return the nodes, then the relationships that a context shows, as citations."""
     shown = _Shown.of(context)
     return tuple(shown.citation(alias) for alias in (*context.nodes, *context.facts))
 
 
 @dataclass(frozen=True, slots=True)
 class _Shown:
-    """What a prompt showed: nodes, and relationships in the form of nodes, by alias."""
+    """The nodes, and the relationships in the form of nodes, that a prompt showed, by alias."""
 
     nodes: dict[str, Node]
     facts: dict[str, Node]
@@ -175,14 +176,14 @@ def _fact_as_node(alias: str, fact: FoundFact) -> Node:
 
 
 class SectionGate:
-    """Passes a streamed reply on until the section of what was not found begins.
+    """Passes a streamed reply on until the section "Not found" begins.
 
-    That section is held back until it has been checked.
+    That section is held back, because it must be checked before it is shown.
     """
 
     def __init__(self) -> None:
-        self._line = ""  # the rest of a line that has not ended
-        self._passed = False  # whether the beginning of the line has been passed on
+        self._line = ""  # the part of the unfinished line that has not been passed on
+        self._passed = False  # whether the beginning of the unfinished line has been passed on
         self._closed = False
 
     def pass_on(self, piece: str) -> str:
@@ -190,7 +191,7 @@ class SectionGate:
         return "".join(self._take(piece))
 
     def end(self) -> str:
-        """Return the rest; called at the end of the reply."""
+        """Return the rest of the text that may be shown; call it at the end of the reply."""
         rest, self._line = self._line, ""
         return "" if self._closed or self._opens(rest) else rest
 

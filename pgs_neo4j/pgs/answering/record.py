@@ -1,4 +1,4 @@
-"""The run of an answer from a search: its order, and its record, which begins or resumes."""
+"""The order of an answer from a search, and the record of its run."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ from pgs_neo4j.text.keywords import Keywords
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerOrder:
-    """A question, what a search found for it, and how long its context may be.
+    """A question, the results of its search, and the options of its answer.
 
-    ``run`` has the graph, the session, and the knobs. Without ``partitioned``, the graph has no
-    partitions, or only those of another definition. ``search_again`` searches for other
-    ``keywords`` than the question's own words. For the reranker ``model``, ``found`` has more nodes
-    than the ``top_k`` that are wanted; None: all are.
+    ``run`` has the request, the graph, and the knobs. ``partitioned`` is False if the graph has no
+    partitions of its present definition. ``search_again`` repeats the search with keywords of a
+    model instead of the question's own words. ``top_k`` is the number of nodes to answer from, None
+    for all: with the reranker ``model``, ``found`` has more nodes than that.
     """
 
     run: RunOrder
@@ -49,9 +49,9 @@ class AnswerOrder:
 def describe_search(
     question: str, wanted: SearchDefaults, model: str, config: PGSConfig, sessions_of: str = ""
 ) -> dict[str, object]:
-    """Return the data that distinguishes a request for an answer from others.
+    """Return the data by which a repeated request for an answer is recognized.
 
-    ``sessions_of`` is how the names of sessions begin whose runs may be shown.
+    ``sessions_of`` is the prefix of the sessions whose runs the answer may use.
     """
     return {
         **({"sessions_of": sessions_of} if sessions_of else {}),
@@ -63,7 +63,7 @@ def describe_search(
 
 
 def restore_search(stored: dict[str, object]) -> SearchDefaults:
-    """Return how a stored request searched."""
+    """Return the search settings of a stored request."""
     return SearchDefaults.model_validate(stored)
 
 
@@ -85,7 +85,10 @@ class AnswerRecord:
 async def record_answer(
     order: AnswerOrder, tools: RunTools, stored: StoredRun | None
 ) -> AsyncIterator[AnswerRecord]:
-    """Hold the record of a run, and close it at the end; a ``stored`` run is resumed."""
+    """Open the record of an answer's run, and close it at the end.
+
+    With ``stored``, that run is resumed.
+    """
 
     async def begin() -> AnswerRecord:
         return await (

@@ -1,4 +1,4 @@
-"""Asks the model one question over what a search found, and checks its reply."""
+"""Asks the model to answer from the results of a search, and checks its reply."""
 
 from __future__ import annotations
 
@@ -66,10 +66,10 @@ NO_PARTITIONS = "the graph has no partitions, so what was not found could not be
 
 @dataclass(frozen=True, slots=True)
 class CheckedReply:
-    """A reply as it was read, checked, and paid.
+    """A parsed and checked reply.
 
-    ``text`` ends each bullet on what was not found with its check. ``completion`` is None if no
-    model was asked.
+    In ``text``, each bullet on what was not found ends with the result of its check.
+    ``completion`` is None if no model was asked.
     """
 
     read: ReadReply
@@ -79,9 +79,10 @@ class CheckedReply:
 
 
 def fit_prompt(order: AnswerOrder, tools: RunTools) -> tuple[Context, Prompt]:
-    """Return the context within all limits, and the prompt over it.
+    """Return the context within all limits, and the prompt with it.
 
-    Raises BudgetError, and UsageError if the extractive reader is to answer from what it knows.
+    Raises BudgetError if the limits are too low. Raises UsageError for the extractive reader in the
+    mode ``bypass``, because it has no knowledge of its own.
     """
     found, question = order.found, order.run.request.question
     if found.mode == "bypass" and tools.synthesis_llm.name == EXTRACTIVE:
@@ -108,16 +109,16 @@ def fit_prompt(order: AnswerOrder, tools: RunTools) -> tuple[Context, Prompt]:
 
 
 def check_prices(tools: RunTools, helpers: Sequence[LLM] = ()) -> None:
-    """Raise ConfigError if a limit on the cost needs a price that a model has not.
+    """Raise ConfigError if there is a limit on the cost and a model has no price.
 
-    ``helpers`` name the keywords, and order what was found.
+    ``helpers`` are the models that name keywords and order nodes.
     """
     models = [tools.synthesis_llm, *helpers]
     tools.calls.budget.check({llm.name: is_free(llm) for llm in models})
 
 
 def is_empty(order: AnswerOrder) -> bool:
-    """Whether a search found nothing to ask a model about."""
+    """Return whether a search found nothing, so that no model is asked."""
     found = order.found
     anything = found.items or found.facts or found.units or found.findings
     return found.mode != "bypass" and not anything
@@ -126,10 +127,10 @@ def is_empty(order: AnswerOrder) -> bool:
 async def ask_within_limits(
     order: AnswerOrder, tools: RunTools, record: AnswerRecord
 ) -> tuple[Context, CheckedReply]:
-    """Return the reply to what was found, and as much of it as the model was given.
+    """Return the context that the model was given, and its checked reply.
 
-    If the prompt is too long for the model, or its server cut it, half as much is shown. Raises the
-    errors of ``reply_to``.
+    If the prompt is too long for the model, or its server cuts it off, the question is asked again
+    with a context of half the length. Raises the errors of ``ask_and_check``.
     """
     context, prompt = fit_prompt(order, tools)
     for _ in range(TRIES - 1):
@@ -151,9 +152,10 @@ async def ask_within_limits(
 async def ask_and_check(
     order: AnswerOrder, tools: RunTools, record: AnswerRecord, context: Context, prompt: Prompt
 ) -> CheckedReply:
-    """Return the reply to a prompt, streamed as events, and look for what it did not find.
+    """Return the checked reply to a prompt, streamed as events.
 
-    Nothing is asked where nothing was found. Raises ModelError, StoppedError, and DatabaseError.
+    What the reply calls not found is looked up in the graph. If the search found nothing, no model
+    is asked. Raises ModelError, StoppedError, and DatabaseError.
     """
     if is_empty(order):
         nothing = NOTHING_KNOWN if order.found.changed else NOTHING
@@ -187,7 +189,11 @@ async def _reply_again(
     prompt: Prompt,
     first: tuple[ReadReply, Completion],
 ) -> tuple[ReadReply, Completion]:
-    """Return the reply to a second request, or the first one if more of the second is in doubt."""
+    """Request a second reply, and return it unless it is worse than the first.
+
+    It is worse if it has more sentences in doubt, or if only the second was cut off. The usage is
+    that of both calls.
+    """
     doubting, repeats = make_doubting(order.run.request.question, context), find_echoes(prompt)
     try:
         completion = await _complete(order, tools, record, prompt, doubting, repeats, stream=False)
@@ -211,9 +217,10 @@ async def _complete(
     *,
     stream: bool,
 ) -> Completion:
-    """Return the model's reply, streamed with its doubts marked and without its instructions.
+    """Return the model's reply, and stream it if ``stream`` is set.
 
-    ``stream``: it is streamed up to what was not found.
+    The stream ends before the section "Not found". In it, sentences in doubt are marked, and
+    repeated instructions are left out.
     """
     gate, on_event = SectionGate(), tools.log.on_event
     statements = StatementFilter(doubting, NOT_FOUND, SECTIONS, repeats)
@@ -265,7 +272,7 @@ def _text_before_missing(text: str) -> str:
 async def _look_for_missing(
     order: AnswerOrder, tools: RunTools, record: AnswerRecord, context: Context, read: ReadReply
 ) -> tuple[CheckedAbsence, ...]:
-    """Look for what was not found in the whole graph."""
+    """Search the whole graph for what a reply calls not found."""
     if not read.missing:
         return ()
     if record.partitioning is None:
@@ -287,10 +294,10 @@ async def check_missing(
     missing: Sequence[str],
     shown: Iterable[str],
 ) -> tuple[CheckedAbsence, ...]:
-    """Look for each bullet of ``missing`` in all texts of the graph. Raises DatabaseError.
+    """Search all texts of the graph for each bullet of ``missing``. Raises DatabaseError.
 
-    ``shown`` are the element ids of the nodes that the prompt showed; they contradict a bullet that
-    they hold the words of. Without partitions, no bullet can be checked.
+    ``shown`` are the element ids of the nodes that the prompt showed; a bullet is contradicted if
+    one of them contains its words. Without partitions, no bullet can be checked.
     """
     groups = [AbsenceGroup((Stated(0, place, text),)) for place, text in enumerate(missing)]
     if partitioning is None or not missing:
@@ -300,7 +307,7 @@ async def check_missing(
         mapping=mapping,
         generation=generation.id,
         partitions=tuple(map(without_centroid, partitioning.partitions)),
-        # Texts may have changed since the partitions were made, so the index proves nothing.
+        # Texts may have changed since the partitions were made, so their index proves no absence.
         outdated=True,
     )
     found = await look_up(db, order, [search_terms(text) for text in missing])
@@ -310,7 +317,7 @@ async def check_missing(
 def _shown_ranks(
     found: Mapping[SearchTerms, SearchResult], shown: frozenset[str]
 ) -> dict[int, frozenset[int]]:
-    """Return the ranks of the nodes that hold some words and were shown, by partition."""
+    """Return, by partition, the ranks of shown nodes that contain words of a bullet."""
     ranks: dict[int, set[int]] = defaultdict(set)
     for result in found.values():
         for hit in result.hits:

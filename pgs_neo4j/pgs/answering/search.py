@@ -1,4 +1,4 @@
-"""Searches a graph: paths at once, one score, one walk along relationships, and the texts."""
+"""Searches a graph: follows the paths of a mode, reranks the nodes, and reads their texts."""
 
 from __future__ import annotations
 
@@ -40,20 +40,20 @@ from pgs_neo4j.text.keywords import Keywords, extract_keywords
 
 MOST_ITEMS = 200
 LEAST_SHARE = 0.01
-"""Score of an item relative to the best one; those below add nothing."""
+"""The least score of an item, relative to the best item; items below it are left out."""
 RERANKED: Mapping[SearchMode, RerankerName] = {"multipath": "cosine"}
-"""Rerankers of modes that have one, as published."""
+"""The default rerankers of modes, as published; other modes have none."""
 NO_EMBEDDINGS = "the graph stores no embeddings, so words decide alone"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchOrder:
-    """A question to a view of the database, and how many items to return.
+    """A question about a view of the database, and how to search for it.
 
-    ``graph`` is the name of a stored graph, and ``own`` the text index of its partitions, if there
-    are any. ``weights`` are those of local, global, and naive in the mode ``mix``. Without a
-    ``rerank``, the mode decides. ``sessions_of`` is how the names of sessions begin whose runs
-    may be shown.
+    ``graph`` is the name of a stored graph, and ``own`` the text index of its partitions, if it has
+    any. ``weights`` are those of local, global, and naive in the mode ``mix``. ``rerank`` is None
+    for the default reranker of the mode. ``sessions_of`` is the prefix of the sessions whose runs
+    the search may use.
     """
 
     question: str
@@ -70,9 +70,10 @@ class SearchOrder:
 
 @dataclass(frozen=True, slots=True)
 class SearchTools:
-    """The connections of a search; ``relevance`` is the model of the reranker ``http``.
+    """The connections of a search.
 
-    ``reserve`` reserves its calls in the budget of a run, None outside of runs.
+    ``relevance`` is the model of the reranker ``http``. ``reserve`` reserves its calls in the
+    budget of a run, None outside of runs.
     """
 
     db: Database
@@ -83,11 +84,11 @@ class SearchTools:
 
 
 async def search(order: SearchOrder, tools: SearchTools) -> Found:
-    """Return what matches a question; nothing is written, and no language model is called.
+    """Return the nodes, facts, units, and findings that match a question.
 
-    A path that fails is told, and the others count; a reranker that fails keeps the order. Raises
-    UsageError for an unknown mode or a ``top_k`` out of range, and DatabaseError when the database
-    cannot be read.
+    Nothing is written, and no language model is called. If a path fails, its report says so, and
+    the other paths count. If a reranker fails, the order stays. Raises UsageError for invalid
+    options, such as an unknown mode, and DatabaseError when the database cannot be read.
     """
     _check_order(order)
     began = perf_counter()
@@ -125,7 +126,7 @@ async def search(order: SearchOrder, tools: SearchTools) -> Found:
 
 
 def _warn_of_names(reports: Sequence[PathReport]) -> str:
-    """Return what to say if words were found in names of labels and types, and in no text."""
+    """Return a warning if words matched only names of labels and types, and no text."""
     found = [one for one in reports if one.name.split()[-1] == "text" and one.count]
     return ONLY_NAMES if found and all(one.method == NAMES for one in found) else ""
 
@@ -133,7 +134,10 @@ def _warn_of_names(reports: Sequence[PathReport]) -> str:
 async def _rerank(
     order: SearchOrder, tools: SearchTools, view: SearchView, scores: Mapping[str, float]
 ) -> tuple[Mapping[str, float], str]:
-    """Return the scores after reranking, the former ones if it fails, and what to say about it."""
+    """Return the scores after reranking, and a warning, which may be empty.
+
+    If the reranker fails, the scores are the former ones.
+    """
     name = order.rerank or RERANKED.get(order.mode, "none")
     given = RerankOrder(
         db=tools.db,
@@ -155,7 +159,7 @@ async def _rerank(
 
 
 def check_mode(mode: SearchMode) -> None:
-    """Raise UsageError for a mode that there is not."""
+    """Raise UsageError for an unknown mode."""
     if mode not in MODES:
         raise UsageError(f"there is no search mode {mode!r}; the modes are {', '.join(MODES)}")
 
@@ -175,7 +179,7 @@ def _check_order(order: SearchOrder) -> None:
 async def _embed(
     order: SearchOrder, tools: SearchTools, indexes: Sequence[SearchIndex]
 ) -> tuple[QuestionVector, list[str]]:
-    """Return the question's vector, and what to say about it."""
+    """Return the question's vector, which may be missing, and warnings about it."""
     dimensions = await stored_dimensions(tools.db, indexes, order.mapping)
     if dimensions is None:
         return QuestionVector(None), [NO_EMBEDDINGS] if order.mode == "naive" else []
@@ -191,7 +195,7 @@ async def _embed(
 async def _read_items(
     view: SearchView, trace: SearchTrace, best: Mapping[str, float]
 ) -> tuple[FoundItem, ...]:
-    """Return the best nodes with their texts; a node that is gone by now is left out."""
+    """Return the best nodes with their texts; nodes that are gone by now are left out."""
     nodes = {node.element_id: node for node in await read_nodes(view.db, view.mapping, [*best])}
     return tuple(
         FoundItem(
