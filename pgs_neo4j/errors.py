@@ -7,7 +7,7 @@
     │   ├── EmptyGraphError         the graph has no node to read
     │   ├── NoTextError             no node of the graph has text
     │   ├── QuestionError           the question is empty, over-long, or not text
-    │   │   └── UnmatchedQuestionError  nothing in the graph matches it
+    │   │   └── UnmatchedQuestionError  nothing in the graph matches the question
     │   ├── GraphExistsError        the name has another mapping, and ``replace`` is not set
     │   ├── UnknownGraphError       no graph of that name is stored
     │   ├── UnknownSessionError     no session of that id is stored
@@ -23,7 +23,7 @@
     │   ├── FeedbackError           the run has no answer, or another outcome
     │   ├── IdempotencyError        the key belongs to another request
     │   ├── InputFileError          a file to load is missing or malformed
-    │   └── OutputError             stdout or a file takes no text
+    │   └── OutputError             the output cannot be written to stdout or a file
     ├── DatabaseError               Neo4j, GDS, or the local server
     │   ├── DatabaseUnavailableError
     │   │   └── DatabaseCertificateError  the server's TLS certificate is not trusted
@@ -31,13 +31,13 @@
     │   ├── DatabaseTimeoutError
     │   ├── DatabaseMemoryError     a statement needs more memory than the server has
     │   ├── DatabaseFullError       the disk of the local server is nearly full
-    │   ├── DatabaseHaltedError     the database stopped, as on a full disk, until it is restarted
+    │   ├── DatabaseHaltedError     the database halted, for example on a full disk
     │   ├── DatabaseVersionError
     │   ├── QueryError              a statement was refused
-    │   │   └── GraphChangedError   another program deletes what statements read
-    │   ├── StoredDataError         another program changed what pgs stored
+    │   │   └── GraphChangedError   another program deleted what a statement had just read
+    │   ├── StoredDataError         another program changed data that pgs stored
     │   ├── RunLostError            a run was deleted or taken over by another process
-    │   ├── TextDeletedError        documents were deleted whose text was to be written
+    │   ├── TextDeletedError        the text to be written is from deleted documents
     │   ├── GDSError                a GDS procedure failed
     │   │   ├── GDSMissingError
     │   │   └── GDSMemoryError      the projection would not fit into memory
@@ -45,9 +45,9 @@
     │       ├── ArtifactError       a jar cannot be fetched or has the wrong checksum
     │       ├── JavaMissingError
     │       └── ServerStartError
-    ├── BusyError                   another process works on this graph or run
+    ├── BusyError                   another process is working on this graph or run
     │   └── LeaseLostError          another job took over while this one was suspended
-    ├── NothingLeftError            a session that was to be continued has read the whole graph
+    ├── NothingLeftError            the session to be continued has read the whole graph
     ├── StoppedError                a limit was reached before anything was read
     │   ├── BudgetError             calls, tokens, or cost
     │   ├── WaitError               the endpoint asks for a longer wait than pgs allows
@@ -60,7 +60,7 @@
         ├── ModelTimeoutError
         ├── ModelOutputError        the reply was malformed or cut off
         ├── PromptTooLongError      the prompt exceeds the model's context
-        │   └── PromptCutError      its server cut it and answered
+        │   └── PromptCutError      the server cut the prompt off and answered anyway
         ├── EmbeddingError          wrong dimensions or no vector
         └── AllSweepsFailedError    no partition could be read
 
@@ -76,7 +76,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pgs_neo4j.model import Usage
 
-LISTED = 3  # reasons named in a message, and partitions named for each
+LISTED = 3  # the most reasons that a message lists, and the most partitions for each reason
 
 
 class PGSError(Exception):
@@ -121,7 +121,7 @@ class GraphExistsError(UsageError):
 class UnknownGraphError(UsageError):
     """This database stores no graph of that name.
 
-    ``several`` are the stored graphs if none was named and there is more than one.
+    ``several`` lists the stored graphs if the caller named none and there is more than one.
     """
 
     def __init__(self, message: str, *, several: tuple[str, ...] = ()) -> None:
@@ -138,9 +138,9 @@ class UnknownRunError(UsageError):
 
 
 def unknown_run(run: str) -> UnknownRunError:
-    """Return the error for a run that is not there, or that belongs to another caller.
+    """Return the error for a run that does not exist, or that belongs to another caller.
 
-    Both read alike, so that nobody learns which runs others have.
+    Both cases have the same message, so that no caller learns which runs other callers have.
     """
     return UnknownRunError(f"there is no run {run[:60]!r}; 'pgs runs' lists the runs")
 
@@ -154,7 +154,7 @@ class UnknownNodeError(UsageError):
 
 
 class UnknownPartitionError(UsageError):
-    """The graph has no partition, or its map no unit, of that id."""
+    """The graph has no partition of that id, or its map has no unit of that id."""
 
 
 class UnknownGenerationError(UsageError):
@@ -166,7 +166,7 @@ class UnknownDocumentError(UsageError):
 
 
 class UnknownPageError(UsageError):
-    """No page of a list begins after that place, such as after a partition that is gone."""
+    """No page of a list begins after that place, for example because its partition is gone."""
 
 
 class NotPartitionedError(UsageError):
@@ -193,7 +193,7 @@ class InputFileError(UsageError):
 
 
 class OutputError(UsageError):
-    """The output cannot be written, as on a full disk."""
+    """The output cannot be written, for example because the disk is full."""
 
 
 class DatabaseError(PGSError):
@@ -237,14 +237,14 @@ class QueryError(DatabaseError):
 
 
 class GraphChangedError(QueryError):
-    """A statement was repeated, and each time something was deleted that it had just read.
+    """Each time a statement was repeated, another program deleted what it had just read.
 
-    Nothing is wrong with it: the same request succeeds once the other program is done.
+    The statement itself is correct: the same request succeeds once the other program is done.
     """
 
 
 class StoredDataError(DatabaseError):
-    """Another program changed what this package stored, so that it cannot be read."""
+    """Another program changed data that this package stored, so they cannot be read."""
 
 
 class RunLostError(DatabaseError):
@@ -252,9 +252,9 @@ class RunLostError(DatabaseError):
 
 
 class TextDeletedError(DatabaseError):
-    """Documents were deleted, or everything was purged, after their text was read.
+    """Documents were deleted, or the database was purged, after this process read their text.
 
-    Nothing was written that holds it. ``purged``: the runs that had read it are gone as well.
+    None of that text was written. ``purged``: the runs that had read it are gone as well.
     """
 
     def __init__(self, message: str, *, purged: bool = False) -> None:
@@ -298,14 +298,14 @@ class BusyError(PGSError):
 
 
 class LeaseLostError(BusyError):
-    """The lease expired while this job was suspended, or was released.
+    """The job lost its lease: it expired while the job was suspended, or it was released.
 
-    Another job may have it, so the work of this one is discarded.
+    Another job may hold the lease now, so the work of this job is discarded.
     """
 
 
 class NothingLeftError(PGSError):
-    """The session to be continued has read the whole graph, so nothing was read or paid."""
+    """The session to be continued has read the whole graph, so no call was made."""
 
 
 class StoppedError(PGSError):
@@ -316,9 +316,9 @@ class StoppedError(PGSError):
 
 
 class BudgetError(StoppedError):
-    """A call could exceed the limit on calls, tokens, or cost.
+    """A call was not made because it could exceed the limit on calls, tokens, or cost.
 
-    It was not made. ``least`` is the smallest limit of that kind under which it would be made.
+    ``least`` is the smallest limit of that kind that allows the call; None if it is not known.
     """
 
     def __init__(self, message: str, *, least: float | None = None) -> None:
@@ -341,9 +341,9 @@ class DeadlineError(StoppedError):
 class Retry:
     """How to retry a failed call.
 
-    Wait ``wait_s`` seconds if the endpoint specified a time. Try at most ``tries`` times for this
-    kind of failure; None means until the deadline. With a ``reason``, this is no failure but a wait
-    for that reason, in a few words.
+    ``wait_s`` is the wait that the endpoint requested, in seconds; None if it requested none.
+    ``tries`` is the most attempts for this kind of failure; None: until the deadline. A nonempty
+    ``reason`` means that the call did not fail but must wait; it says why in a few words.
     """
 
     wait_s: float | None = None
@@ -354,8 +354,8 @@ class Retry:
 class ModelError(PGSError):
     """A language or embedding model failed.
 
-    With ``retry``, another attempt may succeed. ``usage`` is the cost of the failed call: an empty
-    ``Usage`` if the call was refused, None if its cost is unknown.
+    ``retry`` is set if another attempt may succeed. ``usage`` is what the failed call used: an
+    empty ``Usage`` if the endpoint refused the call, None if it is unknown.
     """
 
     def __init__(
@@ -371,7 +371,7 @@ class ModelUnavailableError(ModelError):
 
 
 class UnknownModelError(ModelUnavailableError):
-    """The endpoint has no such model, or nothing at this path."""
+    """The endpoint has no model of that name, or nothing at this path."""
 
 
 class ModelAuthError(ModelError):
@@ -391,11 +391,11 @@ class ModelOutputError(ModelError):
 
 
 class PromptTooLongError(ModelError):
-    """The prompt exceeds the model's context; a smaller one may fit.
+    """The prompt exceeds the model's context; a smaller prompt may fit.
 
-    ``context`` is the limit that the endpoint named, its reply included, and ``prompt`` the length
-    that it counted, both in tokens; None: unnamed. ``refuses``: the endpoint refuses each prompt
-    that is longer.
+    ``context`` is the limit for prompt and reply together, and ``prompt`` the length of the prompt.
+    Both are the endpoint's numbers, in tokens, and None if it reported none. ``refuses``: the
+    endpoint refuses every prompt that is too long, and cuts none off.
     """
 
     def __init__(
@@ -413,9 +413,9 @@ class PromptTooLongError(ModelError):
 
 
 class PromptCutError(PromptTooLongError):
-    """The server answered, but it had cut the prompt, so the reply counts for nothing.
+    """The server cut the prompt off before it answered, so the reply is discarded.
 
-    ``usage`` is what the call has cost.
+    ``usage`` is what the call used.
     """
 
     def __init__(
@@ -445,7 +445,7 @@ class AllSweepsFailedError(ModelError):
 
 
 def _group_by_reason(reasons: dict[int, str]) -> str:
-    """Return each reason once, most frequent first, with the first few partitions."""
+    """Return each reason once, the most frequent first, with its first few partitions."""
     partitions: dict[str, list[int]] = {}
     for partition, reason in reasons.items():
         partitions.setdefault(reason, []).append(partition)

@@ -1,8 +1,8 @@
 """The engine's progress events, one frozen dataclass each.
 
 The CLI, callbacks, and servers read the same events. The engine calls an event callback in its own
-task, so the callback must return quickly. ``kind`` names an event in serial forms and never
-changes; ``export.event_data`` makes plain data of an event.
+task, so the callback must return quickly. ``kind`` is an event's name wherever it is serialized,
+and it never changes; ``export.event_data`` converts an event to plain data.
 """
 
 from __future__ import annotations
@@ -73,9 +73,9 @@ class Progressed:
 
 @dataclass(frozen=True, slots=True)
 class RunStarted:
-    """A run began to be recorded.
+    """A run has a record from now on.
 
-    However it ends, it can be resumed by its id.
+    It can be resumed by its id, no matter how it ends.
     """
 
     kind: ClassVar[str] = "run_started"
@@ -85,10 +85,10 @@ class RunStarted:
 
 @dataclass(frozen=True, slots=True)
 class ContextsKnown:
-    """What the models of a run can take is known, or turned out to be something else.
+    """The context lengths of a run's models became known, or turned out to be different.
 
-    ``contexts`` are the tokens of each model by its name, and where they are known from, in words;
-    those of others are said to be unknown.
+    ``contexts`` are pairs of a model's name and a phrase. The phrase gives the context length in
+    tokens and where it is known from, or says that it is unknown.
     """
 
     kind: ClassVar[str] = "contexts"
@@ -116,11 +116,12 @@ class SweepStarted:
 
 @dataclass(frozen=True, slots=True)
 class PassFinished:
-    """One pass over a partition ended, or a part of one whose report was too long.
+    """One pass over a partition ended, or one part of a pass that was divided.
 
     ``error`` says why its report was not accepted; None if it was. ``usage`` and ``cost`` are those
-    of all its calls since the previous event of the same pass, failed ones included; the cost is
-    None without prices. A pass that a limit ends has no event: only ``usage`` counts its calls.
+    of all its calls since the previous event of the same pass, failed ones included; ``cost`` is
+    None without prices. A pass that a limit ends has no event of this kind: only the event
+    ``usage`` counts its calls.
     """
 
     kind: ClassVar[str] = "pass_finished"
@@ -134,10 +135,10 @@ class PassFinished:
 
 @dataclass(frozen=True, slots=True)
 class ReplyRejected:
-    """A reply of the model to a pass arrived, and its report was not accepted.
+    """The report in the model's reply to a pass was not accepted.
 
-    ``reason`` says why, without text of the reply, which ``pgs runs replies`` shows. The pass may
-    be asked again, or divided; ``pass_finished`` says how it ended.
+    ``reason`` says why, without text of the reply; ``pgs runs replies`` shows that text. The model
+    may be asked again, or the pass divided; ``pass_finished`` says how the pass ended.
     """
 
     kind: ClassVar[str] = "reply_rejected"
@@ -149,11 +150,11 @@ class ReplyRejected:
 
 @dataclass(frozen=True, slots=True)
 class ReplyGrew:
-    """A model is writing a reply, which has about so many tokens so far, thinking included.
+    """A model is writing a reply; ``tokens`` estimates its length so far, thinking included.
 
-    It is heard every two seconds at most, from servers of Ollama, which send replies in pieces.
-    Once the call has ended, ``tokens`` is 0, and ``usage`` counts them. ``partition`` is None for a
-    call with another ``task`` than to sweep.
+    The event comes at most every two seconds, and only from Ollama servers, which send replies in
+    pieces. When the call has ended, a last event has 0 ``tokens``, and the event ``usage`` counts
+    them. ``partition`` is None unless the ``task`` is ``sweep``.
     """
 
     kind: ClassVar[str] = "reply_grew"
@@ -166,8 +167,8 @@ class ReplyGrew:
 class CallRetried:
     """A model call failed, and is made again after ``wait_s`` seconds.
 
-    ``partition`` is the one being read; None for a call with another ``task``. ``reason`` is a few
-    words.
+    ``partition`` is the partition being read; None unless the ``task`` is ``sweep``. ``reason``
+    says why in a few words.
     """
 
     kind: ClassVar[str] = "call_retried"
@@ -181,7 +182,7 @@ class CallRetried:
 class CallsHeld:
     """No model call is made for ``wait_s`` seconds.
 
-    ``reason`` says who wants it. Only waits over 10 s are reported.
+    ``reason`` says who requested the wait. Only waits over 10 s are reported.
     """
 
     kind: ClassVar[str] = "calls_held"
@@ -193,8 +194,8 @@ class CallsHeld:
 class UsageCounted:
     """A model call ended, or a stored reply took its place.
 
-    ``usage`` and ``cost`` are those of the whole run so far; the cost is None without prices.
-    ``model`` is the one that was called, None for a stored reply.
+    ``usage`` and ``cost`` are those of the whole run so far; ``cost`` is None without prices.
+    ``model`` names the model that was called, None for a stored reply.
     """
 
     kind: ClassVar[str] = "usage"
@@ -215,8 +216,9 @@ class SweepFinished:
 class ReportsChecked:
     """The reports were compared with each other and with everything read.
 
-    The figures count checked absences, absences that something read contradicts, followed-up flags,
-    and convergences.
+    ``absences`` counts the absences that were checked, ``contradicted`` those of them that the
+    nodes read contradict, ``flags`` the flags that were followed up, and ``convergences`` the
+    convergences found.
     """
 
     kind: ClassVar[str] = "checked"
@@ -236,7 +238,7 @@ class TextStreamed:
 
 @dataclass(frozen=True, slots=True)
 class SearchAnswered:
-    """A layered search has its top-k answer; sweeping comes next."""
+    """A layered search has the answer from its ``top_k`` nodes; it sweeps next."""
 
     kind: ClassVar[str] = "search_answered"
     text: str

@@ -1,4 +1,4 @@
-"""The frozen values that travel between the phases. Pure, no I/O."""
+"""The frozen values that phases pass to each other, without I/O."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Analogies between the texts of a graph: what was found, and what finding them would cost."""
+"""Analogies between the texts of a graph, and the cost of finding them."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from pgs_neo4j.model.report import Usage
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Analogy:
-    """Two nodes whose texts use other words for the same mechanism.
+    """Two nodes whose texts describe the same mechanism in different words.
 
-    ``skeleton`` and ``raw`` are the cosines of their skeletons and of their texts.
+    ``skeleton`` is the cosine of their skeletons, and ``raw`` the cosine of their texts.
     """
 
     first: str
@@ -21,18 +21,18 @@ class Analogy:
 
     @property
     def delta(self) -> float:
-        """How much more alike the skeletons are than the texts."""
+        """How much more similar the skeletons are than the texts."""
         return self.skeleton - self.raw
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Analogies:
-    """The analogies of a graph, as they were made.
+    """The result of finding the analogies of a graph.
 
-    ``texts`` have a text; ``kept`` of them had a skeleton before. ``plain`` have no mechanism, and
-    ``missing`` have no skeleton yet. ``commonplace`` have a skeleton that matches too many others.
-    ``links`` pairs were stored; ``best`` names some of them. ``stopped`` says which limit was
-    reached, and is empty if none was.
+    ``texts`` counts the nodes with text. Of these, ``kept`` already had a skeleton, ``plain``
+    describe no mechanism, ``missing`` have no skeleton yet, and ``commonplace`` have a skeleton
+    that matches too many others. ``links`` counts the pairs that were stored, and ``best`` are some
+    of them. ``stopped`` says which limit was reached; it is empty if none was.
     """
 
     graph: str
@@ -54,12 +54,13 @@ class Analogies:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnalogyPlan:
-    """What making the analogies of a graph would cost.
+    """The cost of finding the analogies of a graph.
 
-    ``kept`` of its ``texts`` have a skeleton already. The prompts show the beginning of
-    ``shortened`` ones. ``output_tokens`` are likely ones; ``output_most`` is the maximum. ``low``
-    and ``high`` bound the cost; both are None if the model has no price. ``embedded_tokens`` is
-    the length of what the embedder reads. ``budget`` says what a limit would leave out.
+    ``texts`` counts the nodes with text. Of these, ``kept`` already have a skeleton, and
+    ``shortened`` are so long that prompts show only their beginning. ``output_tokens`` is a likely
+    number; ``output_most`` is the maximum. ``low`` and ``high`` bound the cost; both are None if
+    the model has no price. ``embedded_tokens`` is the input of the embedder. ``budget`` says what a
+    limit would leave out; it is empty if nothing is left out.
     """
 
     graph: str

@@ -1,4 +1,4 @@
-"""The result of a run: routing, coverage, synthesis, answer, and what people thought of it."""
+"""The result of a run: routing, coverage, synthesis, answer, and feedback."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ Outcome = Literal["accepted", "rework", "rejected"]
 class Route:
     """One chosen partition.
 
-    ``similarity`` is a cosine, None if centroids did not decide. ``evidence`` counts how many of
-    the nodes that match the question best it holds. ``matches`` are the ranks of the best of them,
+    ``similarity`` is a cosine, None if centroids did not decide. ``evidence`` counts its nodes
+    among those that match the question best. ``matches`` are the ranks of the best of these nodes,
     best first.
     """
 
@@ -43,9 +43,9 @@ class Route:
 class Routing:
     """The routes of one question, best first, and how they were chosen.
 
-    ``considered`` counts the candidate partitions. ``broad``: the question concerns all of them.
-    ``fallback``: none reached the threshold, so the best were taken. ``unmatched``: nothing in the
-    graph matches the question. ``note`` is for people.
+    ``considered`` counts the candidate partitions. ``broad``: the question concerns the whole
+    graph. ``fallback``: no partition reached the threshold, so the best were taken. ``unmatched``:
+    nothing in the graph matches the question. ``note`` is a remark for people.
     """
 
     routes: tuple[Route, ...]
@@ -66,10 +66,10 @@ class Coverage:
     """What a session, or an answer, has read of a generation.
 
     ``partitions_swept`` counts the partitions that were read completely. ``texts_total`` counts the
-    nodes that have text, and ``texts_read`` those of them that were read with it. Both are None for
-    an answer from a search in a graph without partitions, where they are not counted.
-    ``nodes_unproven`` counts nodes that were shown to a model, without proof that it was given all
-    of them: neither read nor unread.
+    nodes that have text, and ``texts_read`` those of them that were read with their text. Both are
+    None for an answer from a search in a graph without partitions. ``nodes_unproven`` counts nodes
+    that were shown without proof that the model was given all of them; they count neither as read
+    nor as unread.
     """
 
     partitions_swept: int
@@ -100,11 +100,11 @@ class Synthesis:
     """The synthesis text and its parsed sections.
 
     ``reductions`` counts the model calls that condensed reports first; it is 0 if all reports fit
-    one prompt. An empty text that is not ``complete`` means that there is no synthesis.
-    ``judged``: its bullets on absences say what the checks found. ``in_doubt`` are the sentences
-    that are marked in the text, ``struck`` those that were taken out of it, of the findings of an
-    answer from a search, and of reports that were read before without strict checks. ``proven``:
-    the model is known to have been given all of the prompt.
+    into one prompt. An empty text that is not ``complete`` means that there is no synthesis.
+    ``judged``: its bullets on absences include the results of their checks. ``in_doubt`` are the
+    sentences that are marked in the text. ``struck`` are the sentences that were removed: from the
+    text, from the findings of an answer from a search, and from reports that were made without
+    strict checks. ``proven``: it is certain that the model was given the whole prompt.
     """
 
     text: str
@@ -124,11 +124,11 @@ class Synthesis:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shown:
-    """What the prompt of an answer from a search showed, and the claims that the answer makes.
+    """The contents of the prompt of an answer from a search, and the findings of the answer.
 
     ``nodes`` and ``relationships`` are in the order of the prompt, in the form of citations.
-    ``nodes_total`` counts the nodes of the graph. ``tokens`` estimates what was shown. ``reason``
-    says why the search chose its mode, where it did.
+    ``nodes_total`` counts the nodes of the graph. ``tokens`` is the estimated length of the
+    contents. ``reason`` says why the search chose its mode; it is empty if the caller chose it.
     """
 
     nodes: tuple[Citation, ...]
@@ -143,14 +143,14 @@ class Shown:
 class Answer:
     """The result of one run.
 
-    ``coverage`` is that of the session by then, ``own_coverage`` what this answer alone rests on.
-    ``stopped`` names the limit that ended the run early; it is empty if none did. ``cost`` is in
-    the unit of the configured prices, None if a model has no price. ``seconds`` are by phase.
+    ``coverage`` is the coverage of the session at that time, and ``own_coverage`` the coverage of
+    this answer alone. ``stopped`` names the limit that ended the run early; it is empty if none
+    did. ``cost`` is in the unit of the configured prices, None if a model has no price. ``seconds``
+    are by phase. ``contexts`` are pairs: the name of a model behind an endpoint, and a phrase on
+    its context length.
 
-    ``contexts`` are what the models behind endpoints can take, by their names, in words.
-
-    An answer from a search has no sweeps. ``shown`` is what it rests on, and ``routing`` has the
-    partitions that a question to all of the graph would sweep.
+    An answer from a search has no sweeps. It rests on the contents of ``shown``, and ``routing``
+    has the partitions that a run with the same question would sweep.
     """
 
     question: str
@@ -176,14 +176,14 @@ class Answer:
 
     @property
     def text(self) -> str:
-        """The answer in Markdown, as the model wrote it, with the checks of its absences."""
+        """The model's answer in Markdown, with the results of checking its absences."""
         return self.synthesis.text
 
     @property
     def in_doubt(self) -> tuple[DoubtedSentence, ...]:
-        """The sentences in doubt: those of the answer, then those of its reports.
+        """The sentences in doubt: first those of the answer, then those of its reports.
 
-        Of each report, its findings come before its Domain State and its flags.
+        Within a report, findings come before the Domain State and flags.
         """
         reports = [sweep.report for sweep in self.sweeps if sweep.report is not None]
         return (
@@ -193,7 +193,7 @@ class Answer:
 
     @property
     def struck(self) -> tuple[DoubtedSentence, ...]:
-        """The sentences that were struck: those of the answer, then those of its reports."""
+        """The sentences that were struck: first those of the answer, then those of its reports."""
         reports = [sweep.report for sweep in self.sweeps if sweep.report is not None]
         return (*self.synthesis.struck, *(one for report in reports for one in report.struck))
 
@@ -217,11 +217,11 @@ def _find_doubted(report: Report) -> Iterator[DoubtedSentence]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FeedbackResult:
-    """The outcome of a run, and the weights that follow it.
+    """The outcome of a run, and the weights that it changed.
 
-    ``former`` is the outcome that it had before, None if it had none. ``changed`` is False if that
-    was the same one. ``nodes`` and ``triplets`` count the weights. ``missing`` counts cited nodes
-    that no longer exist.
+    ``former`` is the previous outcome of the run, None if it had none. ``changed`` is False if the
+    outcome stayed the same. ``nodes`` and ``triplets`` count the weights of nodes and of triplets.
+    ``missing`` counts cited nodes that no longer exist.
     """
 
     run: str

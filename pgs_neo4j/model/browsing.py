@@ -1,6 +1,6 @@
-"""Parts of a graph as they are browsed: nodes, neighbors, findings, members, and entities.
+"""Parts of a graph to browse: nodes, neighbors, findings, members, and entities.
 
-``element_id`` is the address of a node: the database's handle for it now, as citations have it.
+``element_id`` is the database's current handle for a node, as in citations.
 """
 
 from __future__ import annotations
@@ -14,10 +14,11 @@ from typing import Any
 class NodeDetails:
     """A node of a graph: its text as a sweep shows it, and its other properties.
 
-    ``properties`` are JSON data, each cut to a bounded length; vectors are left out, and so are
-    ``properties_left_out`` others. ``partition`` is the one of the current generation that holds
-    it, with its label and the node's rank there, 0 the heaviest; all are None for a node that came
-    later. ``weight`` is what the graph's mapping names, None without.
+    ``properties`` are JSON data; long values are cut, and vectors are left out.
+    ``properties_left_out`` counts further properties that are left out. ``partition`` is the node's
+    partition in the current generation, ``partition_label`` its label, and ``rank`` the node's
+    rank in it, 0 for the heaviest; all three are None if the node was added later. ``weight`` is
+    the property that the graph's mapping names as weight, None if it names none.
     """
 
     element_id: str
@@ -62,9 +63,9 @@ class NodeNeighbor:
 class NeighborPage:
     """Some neighbors of a node.
 
-    ``counts`` come with the first page only, most first. ``after`` leads to the next page, None at
-    the end. Unless ``complete``, the node has more relationships than are looked at, and so all
-    counts are lower bounds.
+    ``counts`` come only with the first page, the largest first. Pass ``after`` to get the next
+    page; it is None at the end. Unless ``complete``, the node has more relationships than were
+    examined, and all counts are lower bounds.
     """
 
     neighbors: tuple[NodeNeighbor, ...]
@@ -77,8 +78,8 @@ class NeighborPage:
 class NodeFinding:
     """A finding of a run that cites a node. A model derived it from the graph.
 
-    ``quotes`` are its quotations that the node's text holds now. ``supported``: at least one of its
-    citations was valid.
+    ``quotes`` are those of its quotations that the node's text contains now. ``supported``: at
+    least one of its citations was valid.
     """
 
     id: str
@@ -101,7 +102,7 @@ class NodeFinding:
 class PartitionMember:
     """A node of a partition; ``rank`` 0 is the heaviest.
 
-    ``weight`` is what the graph's mapping names, None without.
+    ``weight`` is the property that the graph's mapping names as weight, None if it names none.
     """
 
     element_id: str
@@ -115,8 +116,8 @@ class PartitionMember:
 class MemberPage:
     """Some members of a partition, heaviest first.
 
-    ``size`` counts all that it got when it was made. ``after`` leads to the next page, None at the
-    end.
+    ``size`` is the number of members when the partition was made. Pass ``after`` to get the next
+    page; it is None at the end.
     """
 
     partition: int
@@ -127,11 +128,11 @@ class MemberPage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MapPlace:
-    """A partition, or a unit that groups some, on the map.
+    """A partition, or a unit of partitions, on the map.
 
-    ``x`` and ``y`` are its center among its neighbors, from 0 to 1. ``area`` is its rectangle in a
-    frame of 1.6 by 1, where areas are proportional to nodes: left, top, width, and height.
-    ``partitions`` lists those that it stands for: its own id, or those beneath a unit.
+    ``x`` and ``y`` are its position, from 0 to 1; neighbors are close together. ``area`` is its
+    rectangle in a frame of 1.6 by 1: left, top, width, and height; areas are proportional to nodes.
+    ``partitions`` are the ids of the partitions in it: its own id, or those beneath the unit.
     """
 
     id: int
@@ -146,10 +147,10 @@ class MapPlace:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PartitionMap:
-    """Where the partitions of a generation stand, the largest first.
+    """The places of a generation's partitions or units on the map, the largest first.
 
-    ``level`` 0 shows partitions, a higher one units of the hierarchy. ``links`` are pairs of
-    places, by their position in ``places``, with the weight between them, the strongest first.
+    ``level`` 0 shows partitions, and higher levels show units of the hierarchy. ``links`` are pairs
+    of places, given by their index in ``places``, with the weight between them, the heaviest first.
     """
 
     generation: str
@@ -162,7 +163,8 @@ class PartitionMap:
 class PartitionAnalogy:
     """Two partitions that analogies link, the lower id first.
 
-    ``links`` counts the analogies. ``titles`` are those of the two nodes whose texts differ most.
+    ``links`` counts the analogies. ``titles`` are the titles of the two linked nodes whose texts
+    differ most.
     """
 
     first: int
@@ -175,7 +177,7 @@ class PartitionAnalogy:
 class PartitionReading:
     """What a session has read of a partition.
 
-    ``nodes_unproven`` counts others of its nodes that were shown without proof.
+    ``nodes_unproven`` counts further nodes that were shown without proof.
     """
 
     partition: int
@@ -185,9 +187,9 @@ class PartitionReading:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PartitionFlag:
-    """A flag that a sweep of one partition raised, and which points to another one.
+    """A flag in the report on the partition ``source`` that points to the partition ``target``.
 
-    ``chased``: the session has read of that one as well. A model wrote ``text``.
+    ``chased``: the session has read nodes of the target as well. A model wrote ``text``.
     """
 
     source: int
@@ -199,10 +201,10 @@ class PartitionFlag:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PartitionDrift:
-    """What became of the nodes of a partition since its generation was made.
+    """How the nodes of a partition have changed since its generation was made.
 
-    ``nodes`` is how many it got, ``removed`` how many of them are gone or have left the graph, and
-    ``changed`` how many have another text, weight, or embedding.
+    ``nodes`` counts the nodes that it had then, ``removed`` those of them that are gone or no
+    longer belong to the graph, and ``changed`` those with a new text, weight, or embedding.
     """
 
     partition: int
@@ -218,7 +220,7 @@ class PartitionDrift:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GraphDrift:
-    """The drift of each current partition; ``added`` nodes are in none of them yet."""
+    """The drift of each current partition; ``added`` counts nodes that are in none of them yet."""
 
     generation: str
     added: int
@@ -227,7 +229,10 @@ class GraphDrift:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EntityInfo:
-    """An entity of a graph. ``mentions`` counts the chunks that mention it, by type and name."""
+    """An entity of a graph.
+
+    ``mentions`` counts the chunks that mention it, once for each name and type that they give it.
+    """
 
     id: str
     name: str
@@ -238,11 +243,11 @@ class EntityInfo:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EntityName:
-    """A name of an entity, with its spellings, the commonest first.
+    """A name of an entity, with its spellings, the most common first.
 
-    ``joined`` says why it belongs to this entity, and ``to`` which name it follows, by id.
-    ``leads``: it is the leading name. ``merged``, ``apart``: by a ruling. ``type``: few chunks give
-    it this type. Otherwise the kind of variant, such as ``initials``.
+    ``joined`` says why the name belongs to this entity: ``leads`` if it is the leading name,
+    ``merged`` or ``apart`` by a ruling, ``type`` if few chunks give it this type, or else the kind
+    of variant, such as ``initials``. ``to`` is the id of the name that it is joined to.
     """
 
     id: str
@@ -279,7 +284,7 @@ class EntityRelation:
 class EntityPage:
     """An entity with its names, and with the first of its chunks and relations.
 
-    ``chunk_count`` and ``relation_count`` count all of them.
+    ``chunk_count`` and ``relation_count`` count all its chunks and relations.
     """
 
     entity: EntityInfo

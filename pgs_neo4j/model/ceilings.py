@@ -1,6 +1,6 @@
-"""Ceilings on waits, sizes, and numbers from outside, each with its reason.
+"""Upper limits on waits, sizes, and numbers from outside, each with its reason.
 
-Exceeding one raises a typed error with one sentence. Whatever was read before stays recorded.
+A value above a limit raises a typed error with one sentence. Everything read before stays recorded.
 """
 
 from __future__ import annotations
@@ -11,39 +11,39 @@ MB = 1_000_000
 # Waits. A quota per minute is full again after a minute, and a crowded endpoint recovers within
 # a few. Longer waits mean a daily quota or a wrong clock, and people want to know about those.
 LONGEST_WAIT_S = 300.0
-# Longer waits are reported; shorter ones pass unnoticed between two lines of progress.
+# Longer waits are reported; shorter waits pass unnoticed between two lines of progress.
 QUIET_WAIT_S = 10.0
-# A reranker orders what a search has found already, so a search does not wait long for it.
+# A search has its results before the reranker orders them, so it does not wait long for the order.
 RERANK_S = 10.0
 
 # Replies. A token has about 4 bytes of text and rarely more than 8, and `max_tokens` limits the
-# tokens. The rest is for the frame of a reply.
+# tokens. FRAME_BYTES is for the rest of a reply.
 TOKEN_BYTES = 8
 FRAME_BYTES = 64 * KB
 # JSON may write one byte of text as six, and an endpoint may repeat the model's reasoning.
 ESCAPED = 4
 # Each event of a stream repeats a frame of a few hundred bytes around one token.
 EVENT_BYTES = 1_000
-# What pgs reads of an error is one code and one sentence.
+# Of an error, pgs reads only one code and one sentence.
 ERROR_BYTES = 64 * KB
 # The largest public list of models has about 1 MB.
 MODEL_LIST_BYTES = 8 * MB
 # A vector has at most some 4,000 numbers, of up to 16 bytes each as text.
 VECTOR_BYTES = 64 * KB
 VECTORS_BYTES = 64 * MB
-# A result of a reranker is a place and a score, and it may repeat the text.
+# A reranker returns a place and a score for each text, and it may repeat the text.
 RESULT_BYTES = 1 * KB
-# A reply that breaks the contract is requested this often in all: a model that was wrong three
-# times will be wrong again.
+# A reply that breaks the contract is requested this many times in total: a model that was wrong
+# three times will be wrong again.
 MALFORMED_TRIES = 3
 # A report at the default room has at most a few hundred bullets. Each becomes a node.
 BULLETS_PER_SECTION = 500
 # The database and its driver take integers of 64 bits.
 INT64 = 2**63 - 1
-# No call has this many tokens, and a million such calls still add up to 64 bits.
+# No call has this many tokens, and the sum over a million such calls still fits into 64 bits.
 CALL_TOKENS = 10**12
-# Byte-pair tokens have 3 to 5 bytes, and long runs of blanks up to 16. An endpoint that reports
-# less than one token for every 20 bytes has not counted.
+# Byte-pair tokens have 3 to 5 bytes, and tokens of blanks up to 16. An endpoint that reports fewer
+# than one token for every 20 bytes has not really counted.
 BYTES_PER_TOKEN = 20
 
 # Settings with fractions: seconds, megabytes, prices. They still fit into 64 bits as
@@ -52,22 +52,24 @@ FRACTION = 10**12
 
 # Files. A file is read as a stream, and only its graph stays in memory.
 FILE_BYTES = 1 << 30
-# One object of a file, such as a node with an embedding and a long text. It is parsed as a whole.
+# One object of a file, such as a node with an embedding and a long text: it is parsed in memory.
 ITEM_BYTES = 16 * MB
-# Lists and objects in it. Each takes 60 bytes of memory or more, and no node needs a hundred.
+# Lists and objects within one such object. Each takes at least 60 bytes of memory, and no real node
+# has even a hundred.
 ITEM_PARTS = 200_000
-# Keys without a place in the graph that are counted by name. Files of people have a few.
+# Ignored keys that are counted by name. Real files have only a few.
 IGNORED_KEYS = 1_000
-# Text packs about tenfold, and repetitive graphs perhaps fiftyfold. Zeros pack a thousandfold.
+# Compression makes text about 10 times smaller, repetitive graphs perhaps 50 times, and zeros 1,000
+# times.
 PACKED_RATIO = 200
 # Files below this size are safe at any ratio.
 PACKED_FREE_BYTES = 16 * MB
 
 
 def check_number(value: object) -> object:
-    """Return a value of a setting.
+    """Return the value of a setting unchanged.
 
-    Raises ValueError for a number that no timer or database takes.
+    Raises ValueError for a number that is too large for timers or for the database.
     """
     if not isinstance(value, int | float) or isinstance(value, bool):
         return value

@@ -1,4 +1,4 @@
-"""Results of searching and counting among the reports, without a model."""
+"""Results of checking reports against each other and against the graph, without a model."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Stated:
     """One bullet of a partition's report.
 
     ``place`` counts from 0 within its section. ``run`` is the id of the earlier run that made the
-    report, empty for the current run. Both may have a report on the same partition.
+    report, empty for the current run; both runs may have a report on the same partition.
     """
 
     partition: int
@@ -36,10 +36,10 @@ class Stated:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sighting:
-    """A node that contains what was reported missing.
+    """A node that contains the words of an absence.
 
-    ``read``: the session has read it. ``element_id`` is the database's handle for the node now; it
-    is never stored or compared.
+    ``read``: the session has read the node. ``element_id`` is the database's current handle for the
+    node; it is never stored or compared.
     """
 
     partition: int
@@ -57,11 +57,11 @@ class Sighting:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckedAbsence:
-    """An absence, who reports it, and the result of searching for it.
+    """An absence, the bullets that report it, and the result of searching for it.
 
-    ``searched`` counts the nodes searched for ``terms`` by ``method``; ``texts`` of them have text,
-    None if that is not known. ``count`` of them contain the terms. ``sightings`` are the first of
-    those, nodes that were read before the others.
+    ``searched`` counts the nodes that were searched for ``terms`` by ``method``. Of these,
+    ``texts`` have text (None if not known), and ``count`` contain the terms. ``sightings`` are some
+    of the nodes that contain them; nodes that the session has read come first.
     """
 
     text: str
@@ -76,18 +76,18 @@ class CheckedAbsence:
 
     @property
     def partitions(self) -> tuple[int, ...]:
-        """The partitions that report it, each once; none if an answer from a search states it."""
+        """The partitions that report it, each once; empty if an answer from a search states it."""
         numbers = (stated.partition for stated in self.reported)
         return tuple(dict.fromkeys(number for number in numbers if number))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChasedFlag:
-    """An outbound flag and what its target's report says about it.
+    """An outbound flag, and what the report on its target says about the same matter.
 
-    ``place`` counts from 0 in the source's flags. ``swept``: the target was swept. ``answers`` are
-    the target's findings on the same matter, the closest first. ``absent`` is the target's absence
-    on the same matter, which makes the flag an opportunity.
+    ``place`` counts from 0 among the flags of the source. ``swept``: the target was swept.
+    ``answers`` are the target's findings on the same matter, the most similar first. ``absent`` is
+    the target's absence on the same matter, None without one; it makes the flag an opportunity.
     """
 
     source: int
@@ -102,10 +102,10 @@ class ChasedFlag:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Convergence:
-    """Findings of different partitions that meet.
+    """Findings of different partitions that say the same or cite connected nodes.
 
-    ``kind`` is ``neighbors`` if relationships connect nodes that they cite, listed in
-    ``citations``, or ``words`` if they say nearly the same.
+    ``kind`` is ``words`` if they say nearly the same. It is ``neighbors`` if relationships connect
+    the nodes that they cite, which ``citations`` lists.
     """
 
     kind: Kinship
@@ -114,7 +114,7 @@ class Convergence:
 
     @property
     def partitions(self) -> tuple[int, ...]:
-        """The partitions that meet, each once."""
+        """The partitions of the findings, each once."""
         return tuple(dict.fromkeys(stated.partition for stated in self.findings))
 
 

@@ -1,4 +1,4 @@
-"""Documents on their way into a graph: text, sentences, chunks, and what chunks say."""
+"""Documents on their way into a graph: texts, sentences, chunks, and extractions."""
 
 from __future__ import annotations
 
@@ -8,14 +8,15 @@ from pathlib import Path
 from typing import BinaryIO, Literal, Protocol
 
 SentenceKind = Literal["prose", "heading", "row", "code", "data", "rule"]
-"""``row``: of a table. ``data``: a part of what is too long for a sentence. ``rule``: no words."""
+"""``row``: a table row. ``data``: a part of text too long for a sentence. ``rule``: no words."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """A stretch ``text[start:end]``, the whitespace after it included.
+    """A sentence ``text[start:end]``, including the whitespace after it.
 
-    ``opens``: a paragraph, list item, or block begins here. ``level`` is that of a heading, from 1.
+    ``opens``: it begins a paragraph, list item, or block. ``level`` is the level of a heading, from
+    1; it is 0 for other sentences.
     """
 
     start: int
@@ -27,7 +28,7 @@ class Sentence:
 
 @dataclass(frozen=True, slots=True)
 class OutlineEntry:
-    """A title that covers the text from ``start`` on; ``level`` counts from 1."""
+    """The heading of the text from ``start`` to the next entry; ``level`` counts from 1."""
 
     start: int
     level: int
@@ -38,7 +39,7 @@ class OutlineEntry:
 class GivenEntity:
     """An entity that is known without a model, such as the value of a column.
 
-    It stands at ``text[start:end]``.
+    Its name is at ``text[start:end]``.
     """
 
     name: str
@@ -49,9 +50,10 @@ class GivenEntity:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordColumns:
-    """Which columns of records are their text, title, and key, and which name entities.
+    """The columns of records that hold their text, title, key, and entities.
 
-    ``entities`` are pairs of column and type. Columns that are not named are chosen by usual names.
+    ``entities`` are pairs of column and entity type. Columns that are None are found by common
+    names.
     """
 
     text: str | None = None
@@ -62,14 +64,14 @@ class RecordColumns:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DocumentText:
-    """A document's normalized text, which has no line break but ``\\n``.
+    """A document's normalized text, in which ``\\n`` is the only line break.
 
-    ``page_starts`` are the places at which pages begin, ascending. Without an ``outline``, headings
-    are looked for in the text. ``given`` are entities that no model has to find, by place.
-    ``labels`` are names of columns that begin its lines, as in ``city: Oslo``, and are no content.
-    ``unread`` says what its file holds beside this text, each with its page if it has one:
-    ``page 3 is a picture``. ``title`` is what the properties of its file call it, if its first page
-    does so as well.
+    ``page_starts`` are the places in the text where pages begin, ascending. Without an ``outline``,
+    headings are searched for in the text. ``given`` are entities that are known without a model,
+    sorted by place. ``labels`` are column names that begin its lines, as in ``city: Oslo``; they do
+    not count as content. ``unread`` are phrases on content of the file that is not in this text,
+    each with its page if it has one: ``page 3 is a picture``. ``title`` is the title in the file's
+    properties, if the first page has it as well.
     """
 
     text: str
@@ -83,11 +85,11 @@ class DocumentText:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DocumentSource:
-    """Where a document comes from: a file, a URL, or ``data``.
+    """The source of a document: a file, a URL, or ``data``.
 
-    The file is at ``path``, and no link in it may lead out of ``root``; or it is ``opened``, and
-    read from its beginning. The ending of ``id`` tells what ``data`` or such a file is:
-    ``DocumentSource(id="note.md", data="It is so.")``.
+    A file is given by its ``path``, whose symbolic links must not lead out of ``root``, or as
+    ``opened``, which is read from its beginning. For ``data`` and ``opened``, the ending of ``id``
+    gives the format: ``DocumentSource(id="note.md", data="It is so.")``.
     """
 
     id: str
@@ -102,8 +104,8 @@ class DocumentSource:
 class LoadedDocument:
     """A document of a source, with its size in bytes.
 
-    ``name`` is its title, unless it is called by the end of its id. ``note`` tells what was
-    guessed. ``media_type`` is that of its source, empty if it is not known.
+    ``name`` is its title; if it is empty, the document is called by the end of its id. ``note``
+    says what was guessed, such as an encoding. ``media_type`` is empty if it is not known.
     """
 
     id: str
@@ -123,36 +125,37 @@ class RefusedDocument:
 
 
 class DocumentLoader(Protocol):
-    """Loads the documents of a source.
-
-    ``signature`` tells what, besides the source, decides texts and pages.
-    """
+    """Loads the documents of a source."""
 
     @property
     def signature(self) -> str:
-        """A hash of what decides the result; another one writes documents again."""
+        """A hash of everything but the source that decides texts and pages.
+
+        If it changes, documents are written again.
+        """
         ...
 
     def takes(self, name: str) -> bool:
-        """Whether it loads a file of this name; others in a folder are left out."""
+        """Whether the loader loads a file of this name; other files in a folder are left out."""
         ...
 
     def load(self, source: DocumentSource) -> AsyncIterator[LoadedDocument | RefusedDocument]:
-        """Yield the documents of a source: one with its id, or several with ``id#key``.
+        """Yield the documents of a source: one with its id, or several with ids ``id#key``.
 
-        Raises InputFileError if it cannot be read, or read on.
+        Raises InputFileError if the source cannot be read, or not to its end.
         """
         ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chunk:
-    """The stretch ``document[start:end]``; chunks of a document tile it.
+    """The part ``document[start:end]`` of a document, which its chunks cover without overlap.
 
-    ``sentences`` tile ``text``: their places count from its beginning. ``context`` is the end of
-    the text before it, which prompts show and no sentence of the chunk owns. ``hash`` is of
-    ``text`` only. ``path`` are the headings above its first word. ``page`` counts from 1. ``given``
-    are entities that begin in ``text``, with places in it. ``labels`` are those of its document.
+    ``sentences`` cover ``text`` without overlap; their places count from its beginning. ``context``
+    is the end of the text before the chunk; prompts show it, but it belongs to no sentence of the
+    chunk. ``hash`` is the hash of ``text`` alone. ``path`` are the headings above its first word.
+    ``page`` counts from 1. ``given`` are the known entities that begin in ``text``, with places in
+    it. ``labels`` are the labels of its document.
     """
 
     index: int
@@ -169,12 +172,12 @@ class Chunk:
 
 
 Spans = tuple[tuple[int, int], ...]
-"""Places ``text[start:end]`` of a chunk, ascending, without overlap."""
+"""Pairs of start and end in the text of a chunk, ascending, without overlap."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExtractedEntity:
-    """An entity as a reply names it; ``sentences`` are numbers of a chunk's sentences, from 1."""
+    """An entity in a reply; ``sentences`` are the numbers of the cited sentences, from 1."""
 
     name: str
     type: str
@@ -184,7 +187,7 @@ class ExtractedEntity:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExtractedRelation:
-    """A relation as a reply states it; ``source`` and ``target`` are names of entities."""
+    """A relation in a reply; ``source`` and ``target`` are names of entities."""
 
     source: str
     target: str
@@ -196,10 +199,10 @@ class ExtractedRelation:
 
 @dataclass(frozen=True, slots=True)
 class Extraction:
-    """What a reply says about one chunk, before it is checked against the text.
+    """The entities and relations in a reply on one chunk, not yet checked against its text.
 
-    ``dropped`` counts records that could not be read, by reason. It is not ``proven`` if nothing
-    shows that the model was given all of the chunk.
+    ``dropped`` counts records that could not be parsed, by reason. ``proven`` is False if nothing
+    proves that the model was given the whole chunk.
     """
 
     entities: tuple[ExtractedEntity, ...] = ()
@@ -212,8 +215,8 @@ class Extraction:
 class GroundedEntity:
     """An entity with its places in the chunk's text.
 
-    ``spans`` are empty if it is ``implicit``: the sentences speak of it in other words. ``given``:
-    it is known without a model.
+    ``spans`` are empty if the entity is ``implicit``: the sentences mention it in other words.
+    ``given``: it is known without a model.
     """
 
     name: str
@@ -225,15 +228,16 @@ class GroundedEntity:
 
     @property
     def implicit(self) -> bool:
-        """Whether its name stands nowhere in the sentences."""
+        """Whether the sentences do not contain its name."""
         return not self.spans
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroundedRelation:
-    """A relation between two grounded entities of a chunk, each by name and type.
+    """A relation between two grounded entities of a chunk, each given by name and type.
 
-    ``type`` is the first keyword as the name of a relation: ``WORKS_FOR``. ``fact`` is a sentence.
+    ``type`` is its first keyword in the form of a type, such as ``WORKS_FOR``. ``fact`` is a
+    sentence.
     """
 
     source: str
@@ -249,7 +253,7 @@ class GroundedRelation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DefinedName:
-    """A grounded entity, by name and type, for which its chunk defines an abbreviation."""
+    """An abbreviation ``short`` that a chunk defines for a grounded entity, by name and type."""
 
     name: str
     type: str
@@ -258,9 +262,9 @@ class DefinedName:
 
 @dataclass(frozen=True, slots=True)
 class GroundedExtraction:
-    """What is grounded of a chunk's extraction; ``dropped`` counts the rest by reason.
+    """The part of a chunk's extraction that is grounded in its text.
 
-    ``proven`` is that of the extraction.
+    ``dropped`` counts the rest, by reason. ``proven`` is taken from the extraction.
     """
 
     entities: tuple[GroundedEntity, ...] = ()

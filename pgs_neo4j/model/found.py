@@ -1,4 +1,4 @@
-"""The result of a search: what was found, why, and by which paths."""
+"""The result of a search: the items found, their scores, and the paths that found them."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ RerankerName = Literal["none", "cosine", "mmr", "distance", "mentions", "model",
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PathReport:
-    """How one path of a search went: its method, hits, and seconds.
+    """The result of one path of a search: its method, number of hits, and seconds.
 
-    ``error`` is a sentence if it failed; the other paths count then.
+    ``error`` is a sentence if the path failed; the search then uses the other paths.
     """
 
     name: str
@@ -43,11 +43,11 @@ class PathReport:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FoundItem:
-    """A node that a search found, with its score, and the score that each path gave it.
+    """A node that a search found, with its score and its score in each path.
 
-    ``way`` tells how relationships lead to it, if it was found beyond a node without text, or which
-    node it is an analogy of.
-    ``content`` and ``metadata`` have the form of the results of neo4j-graphrag's retrievers.
+    ``way`` says how relationships lead to the node if it was found beyond a node without text, or
+    which node it is an analogy of; otherwise it is empty. ``content`` and ``metadata`` have the
+    form of results of the retrievers of neo4j-graphrag.
     """
 
     id: str
@@ -61,14 +61,14 @@ class FoundItem:
 
     @property
     def content(self) -> str:
-        """Its title and text, each once."""
+        """The title and the text; only the text if it begins with the title."""
         if self.text.startswith(self.title):
             return self.text
         return f"{self.title}\n{self.text}" if self.text else self.title
 
     @property
     def metadata(self) -> dict[str, Any]:
-        """Everything else about it, as JSON data."""
+        """All other fields, as JSON data."""
         return {
             "id": self.id,
             "key": self.key,
@@ -82,11 +82,11 @@ class FoundItem:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FoundFact:
-    """A relationship that a search found: its two ends by element id and title, and its score.
+    """A relationship that a search found, with the element ids and titles of its two ends.
 
-    ``name`` is what the graph calls it, by default its type. ``text`` is the fact that it states,
-    where the graph stores one. ``hops`` counts the relationships between it and the nodes that the
-    search itself found, itself included. A ``score`` is from 0 to 1.
+    ``name`` is its name in the graph, empty if it has none besides its type. ``text`` is the fact
+    that it states, empty if the graph stores none. ``hops`` counts the relationships from the nodes
+    where the walk began, this one included. ``score`` is from 0 to 1.
     """
 
     id: str
@@ -109,10 +109,10 @@ class FoundFact:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FoundUnit:
-    """A partition, at level 0, or a unit above some, whose texts match the question.
+    """A partition (level 0) or a unit of the hierarchy whose texts match the question.
 
-    ``abstract`` has its most typical sentences. ``domain_state`` is what the last run that read the
-    partition reported of it, and ``run`` that run; both are empty before.
+    ``abstract`` consists of its most typical sentences. ``domain_state`` is from the last report on
+    the partition, and ``run`` is the id of that report's run; both are empty if there is none.
     """
 
     level: int
@@ -128,9 +128,9 @@ class FoundUnit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FoundFinding:
-    """A finding of an earlier run. A model derived it from the graph; it is not part of the graph.
+    """A finding of an earlier run: a model derived it from the graph, and it is not part of it.
 
-    ``score`` is the share of the question's words that it holds.
+    ``score`` is the share of the question's words that the finding contains.
     """
 
     id: str
@@ -145,13 +145,13 @@ FoundThing = FoundFact | FoundUnit | FoundFinding
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Found:
-    """What a search found, best first, and the paths that took part.
+    """The results of a search, best first, and the paths that it walked.
 
-    ``items`` are nodes. ``reason`` says why the mode was chosen, where the search chose it.
-    ``warnings`` say what could not be compared, and what would help. ``context`` is the text that a
-    prompt would show of it all, empty unless it was asked for. ``answer`` is the answer of a model,
-    None unless it was asked for. ``changed``: another program has written to the database since
-    the graph was partitioned.
+    ``items`` are nodes. ``reason`` says why the search chose its mode; it is empty if the caller
+    chose it. ``warnings`` say what could not be compared, and what would help. ``context`` is the
+    text that a prompt would show of the results, empty unless it was requested. ``answer`` is the
+    answer of a model, None unless it was requested. ``changed``: another program has written to the
+    database since the graph was partitioned.
     """
 
     question: str

@@ -1,4 +1,4 @@
-"""A graph and how it is divided: mapping, nodes, partitions, generations."""
+"""A graph and its partitions: mapping, nodes, relationships, partitions, and generations."""
 
 from __future__ import annotations
 
@@ -16,22 +16,24 @@ Row = dict[str, Any]
 Origin = Literal["cold", "seeded", "refreshed"]
 
 PART_TYPES = ("PART_OF", "FROM_DOCUMENT", "HAS_CHUNK")
-"""What the published schemas call the relationship of a passage and its document."""
+"""Types of the relationship between a passage and its document, as in published schemas."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GraphMapping:
     """The named view of a database: its nodes, relationships, and properties.
 
-    Everything is optional. Without labels or relationship types, all take part except those of
-    this package. ``text`` properties are joined in this order. ``User.display_name`` in ``text``,
-    ``titles``, or ``keys`` is a property of the nodes with one label; it is preferred to ``title``
-    and ``key``, which are for all labels. ``relationship_name`` and
-    ``relationship_text`` name what a relationship is called and the fact that it states. A fact is
-    part of its source's text, if both ends are nodes of the view. ``relationship_embedding`` is a
-    stored vector of the fact. ``embedding_model`` is the
-    embedder that made the vectors, if that is known. ``chunk_labels`` are those of
-    text passages; ``mention_types`` connect a passage and the entities that it mentions.
+    Everything is optional. Without ``labels`` or ``relationship_types``, all labels or types belong
+    to the view, except those of this package. ``text`` properties are joined in this order.
+    ``User.display_name`` in ``text``, ``titles``, or ``keys`` is a property of nodes with that
+    label only; it has priority over ``title`` and ``key``, which are for all labels.
+
+    ``relationship_name`` is the property with a relationship's name, and ``relationship_text`` the
+    property with the fact that it states. A fact is part of the text of its source if both ends are
+    nodes of the view. ``relationship_embedding`` is the property with a vector of the fact.
+    ``embedding_model`` is the embedder that made the stored vectors, None if it is not known.
+    ``chunk_labels`` are the labels of text passages. Relationships of ``mention_types`` connect a
+    passage and the entities that it mentions.
     """
 
     labels: tuple[str, ...] = ()
@@ -53,41 +55,44 @@ class GraphMapping:
 
     @property
     def text_properties(self) -> list[Row]:
-        """The parameter that tells statements which properties are text, in this order."""
+        """The query parameter with the properties that are text, in this order."""
         return _list_properties(self.text)
 
     @property
     def title_properties(self) -> list[Row]:
-        """The parameter that tells statements where titles are; the first value counts."""
+        """The query parameter with the properties for titles; the first that has a value counts."""
         return _list_properties((*self.titles, *filter(None, (self.title,))))
 
     @property
     def key_properties(self) -> list[Row]:
-        """The parameter that tells statements where keys are; the first value counts."""
+        """The query parameter with the properties for keys; the first that has a value counts."""
         return _list_properties((*self.keys, *filter(None, (self.key,))))
 
     @property
     def name_properties(self) -> list[Row]:
-        """The same for what a node is called: its title, or else its key."""
+        """The query parameter with the properties for a node's name: its title, or else its key."""
         return [*self.title_properties, *self.key_properties]
 
     @property
     def words(self) -> tuple[str, ...]:
-        """The properties of nodes with words, titles first, each once.
+        """The properties of nodes that contain words, titles first, each once.
 
-        Those of one label are listed if the label takes part.
+        Properties of a single label are listed only if that label belongs to the view.
         """
         listed = (own for label in self.labels or ("",) for own in self.list_words(label))
         return tuple(dict.fromkeys(listed))
 
     def list_words(self, label: str) -> tuple[str, ...]:
-        """Return the properties with words of the nodes of one label, titles first, each once."""
+        """Return the properties that contain words of a label's nodes, titles first, each once."""
         named = (*self.titles, *filter(None, (self.title,)), *self.text)
         found = (self._find_property(label, name) for name in named)
         return tuple(dict.fromkeys(filter(None, found)))
 
     def _find_property(self, label: str, name: str) -> str:
-        """Return the property of a label that a name stands for, empty if it is another label's."""
+        """Return the property that a name stands for in nodes of a label.
+
+        It is empty if the name is a property of another label.
+        """
         own = dict(split_property(name))
         if label and label in own:
             return own[label]
@@ -95,12 +100,12 @@ class GraphMapping:
 
     @property
     def searched_properties(self) -> list[Row]:
-        """The parameter that tells statements where words are: texts, then other titles."""
+        """The query parameter with the properties to search: texts, then other titles."""
         return [*self.text_properties, *self.other_titles]
 
     @property
     def other_titles(self) -> list[Row]:
-        """The titles that are no text of the same nodes."""
+        """The query parameter with the title properties that are not text of the same nodes."""
         text = self.text_properties
         return [
             own
@@ -110,19 +115,19 @@ class GraphMapping:
 
     @property
     def has_title(self) -> bool:
-        """Whether it names any title."""
+        """Whether the mapping names any title."""
         return bool(self.titles or self.title)
 
     @property
     def has_text(self) -> bool:
-        """Whether it names any text, of nodes or of relationships."""
+        """Whether the mapping names any text, of nodes or of relationships."""
         return bool(self.text or self.relationship_text)
 
     @property
     def facts(self) -> list[dict[str, Any]]:
-        """The parameter that tells statements which facts to read; empty if there are none.
+        """The query parameter with the facts to read, as a list of one map.
 
-        Statements look at no relationship then.
+        It is empty if the mapping names no facts; statements then read no relationships.
         """
         if not self.relationship_text:
             return []
@@ -137,9 +142,10 @@ class GraphMapping:
 
 
 def split_property(name: str) -> tuple[tuple[str, str], ...]:
-    """Return the labels and properties that a name can stand for; the label of all nodes is empty.
+    """Return the pairs of label and property that a name can stand for; an empty label means all.
 
-    ``User.name`` is ``name`` of a user, or else a property of any node that has a dot in its name.
+    ``User.name`` can be the property ``name`` of nodes with the label ``User``, or a property of
+    any node whose own name contains a dot.
     """
     places = [place for place, sign in enumerate(name) if sign == "."]
     parts = ((name[:place], name[place + 1 :]) for place in places)
@@ -153,7 +159,7 @@ def _list_properties(names: Iterable[str]) -> list[Row]:
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """What a relationship of a node states; ``target`` is the element id of the other end."""
+    """The fact that a relationship of a node states; ``target`` is the element id of its end."""
 
     target: str
     text: str
@@ -163,8 +169,8 @@ class Fact:
 class Node:
     """A node as a sweep reads it.
 
-    ``rank`` is its place in the partition; 0 is the heaviest node. ``text`` ends with a line for
-    each of its ``facts``, those that its outgoing relationships state.
+    ``rank`` is its place in the partition; 0 is the heaviest node. ``facts`` are the facts that its
+    outgoing relationships state, and ``text`` ends with a line for each of them.
     """
 
     rank: int
@@ -186,7 +192,7 @@ class Node:
 class Relationship:
     """A relationship between two nodes of one partition, by their ranks.
 
-    ``name`` is empty unless the mapping names a property that holds it.
+    ``name`` is empty unless the mapping names a property for it.
     """
 
     source: int
@@ -197,7 +203,7 @@ class Relationship:
 
 @dataclass(frozen=True, slots=True)
 class Adjacent:
-    """A neighbor of a partition: the number and weight of shared relationships."""
+    """A neighbor of a partition, with the number and weight of the relationships between them."""
 
     id: int
     edges: int
@@ -205,7 +211,7 @@ class Adjacent:
 
 
 LABEL_JOINT = ", "
-"""Stands between the terms of a label."""
+"""The separator between the terms of a label."""
 
 
 def ordered_topics(
@@ -220,10 +226,11 @@ class Partition:
     """A described partition of one generation.
 
     ``id`` counts from 1. ``centroid`` is ``(d,)``, None without embeddings. ``pool``: it collects
-    nodes that no relationship places. ``lineage`` stays the same across generations while most
-    members stay. ``parent`` is the id of the unit above. ``terms`` tell it apart from the others;
-    ``label`` consists of the best of them. ``titles`` are those of its heaviest nodes. ``abstract``
-    consists of its most typical sentences. ``texts`` counts its nodes with text.
+    nodes that no relationship connects to the rest of the graph. ``lineage`` stays the same across
+    generations while most members stay. ``parent`` is the id of the unit above. ``terms``
+    distinguish the partition from the others, and ``label`` consists of the best of them.
+    ``titles`` are the titles of its heaviest nodes. ``abstract`` consists of its most typical
+    sentences. ``texts`` counts its nodes with text.
     """
 
     id: int
@@ -245,17 +252,17 @@ class Partition:
 
     @property
     def name(self) -> str:
-        """The name used in prompts, flags, and on the page."""
+        """The name of the partition in prompts, in flags, and on the page."""
         return f"P{self.id}"
 
     @property
     def topics(self) -> tuple[str, ...]:
-        """Its label and terms, which distinguish it, followed by its keywords."""
+        """The terms of its label, its other terms, and its keywords, each once."""
         return ordered_topics(self.label, self.terms, self.keywords)
 
     @property
     def gist(self) -> str:
-        """Its most typical sentences, else the published summary."""
+        """Its most typical sentences, or its summary if it has none."""
         return self.abstract or self.summary
 
 
@@ -263,10 +270,10 @@ class Partition:
 class Unit:
     """A unit of the hierarchy above the partitions.
 
-    Level 1 groups partitions; each further level groups the one below. ``id`` counts from 1 within
-    the level. ``partitions`` and ``size`` count the partitions and nodes beneath. ``centroid`` is
-    ``(d,)``. ``parent`` is the id of the unit above, None at the top. ``label``, ``terms``, and
-    ``titles`` are the best of those beneath.
+    Level 1 groups partitions; each further level groups the units of the level below. ``id`` counts
+    from 1 within the level. ``partitions`` and ``size`` count the partitions and nodes beneath.
+    ``centroid`` is ``(d,)``. ``parent`` is the id of the unit above, None at the top. ``label``,
+    ``terms``, and ``titles`` are chosen from the partitions beneath.
     """
 
     id: int
@@ -283,9 +290,10 @@ class Unit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LineageChange:
-    """A lineage in two generations: its partition in each, None where it has none.
+    """A lineage in two generations.
 
-    ``label`` is that of the later one.
+    ``before`` and ``after`` are the ids of its partitions, None in a generation without one.
+    ``label`` is the label of the later partition, or of the earlier one if there is no later one.
     """
 
     lineage: str
@@ -306,16 +314,16 @@ class Generation:
     ``raw_modularity`` is the modularity of the communities before size limits were applied.
     ``conductance`` is the mean over the partitions. ``split`` and ``merged`` count communities.
     ``levels`` counts the units of each level of the hierarchy. ``seconds`` are by step.
-    ``documents_together`` is the share of passages that are in the same partition as most of their
-    document, 0 to 1; None without documents of several passages. With such documents, modularity
-    is computed from the weights by which they are divided.
+    ``documents_together`` is the share of passages, from 0 to 1, that are in the same partition as
+    most of their document; None without documents of several passages. With such documents, the
+    modularity is computed from the adjusted weights with which communities are detected.
 
-    ``token`` is the database's change token when the generation was last seen to be valid.
+    ``token`` is the database's change token when the generation was last found to be valid.
     ``common`` are words that too many partitions mention to be keywords. ``grown`` sums the shares
     of the graph that changed since partitions were last made from scratch. ``knobs`` are the
-    settings of partitioning that it was made with, and ``standing`` the values of them that files
-    and variables have set, the latest last. ``damaged`` says why the figures of a listed generation
-    cannot be read; all of them are empty then.
+    settings of partitioning that the generation was made with. ``standing`` are the values that
+    files and environment variables have set for them over time, the latest last. ``damaged`` says
+    why the figures of a listed generation cannot be read; all figures are empty then.
     """
 
     id: str
@@ -351,7 +359,7 @@ class Generation:
 
     @property
     def texts(self) -> int:
-        """Return how many nodes have text."""
+        """How many nodes have text."""
         return self.node_count - self.issues.get("nodes_without_text", 0)
 
     @property
@@ -366,16 +374,16 @@ class Generation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Drift:
-    """How far a graph has moved from its current generation.
+    """How much a graph has changed since its current generation was made.
 
-    ``committed``: another program has committed since the generation was made. Only then is the
-    graph scanned, and only then are the counts meaningful. ``nodes`` and ``relationships`` count
-    those of the graph now. ``facts_changed`` counts nodes whose weight or embedding changed.
+    ``committed``: another program has written to the database since then. Only then is the graph
+    scanned, and only then are the counts meaningful. ``nodes`` and ``relationships`` count those of
+    the graph now. ``facts_changed`` counts nodes whose weight or embedding changed.
 
-    Relationships are compared by a sketch. ``relationships_changed`` counts those added, removed,
-    or reweighted: exactly if it is 0, and else as an estimate. ``grown`` sums the fractions that
-    had changed before, since partitions were last made from scratch. ``algorithm`` is the one that
-    divides the graph next time, empty if that is not known.
+    Relationships are compared by a sketch. ``relationships_changed`` counts relationships that were
+    added, removed, or reweighted; 0 is exact, and any other number is an estimate. ``grown`` sums
+    the fractions that had changed before, since partitions were last made from scratch.
+    ``algorithm`` is the algorithm that partitions the graph next time, empty if it is not known.
     """
 
     committed: bool
@@ -412,5 +420,5 @@ class Drift:
 
     @property
     def accumulated(self) -> float:
-        """Sum of changed fractions since partitions were last made from scratch."""
+        """The sum of changed fractions since partitions were last made from scratch."""
         return self.grown + self.fraction

@@ -1,4 +1,4 @@
-"""The result of an ingestion or a deletion, and the documents of a graph."""
+"""Results of ingestions and deletions, plans of ingestions, and the documents of a graph."""
 
 from __future__ import annotations
 
@@ -25,20 +25,23 @@ DocumentState = Literal[
 ]
 
 Gleaning = Literal["auto", "0", "1", "2", "3"]
-"""Times that a model is asked again for what it missed; ``auto``: where the text has more names."""
+"""How often a model is asked again for missed names; ``auto``: if the text has more names."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DocumentOutcome:
-    """What became of one document. ``reason`` says why it failed, ``note`` what was guessed.
+    """The result of an ingestion for one document.
 
-    ``unread`` says what of its file is not in the graph, as in ``page 3 is a picture``.
-    ``stale``: another model, prompt, or schema extracted it. ``moved``: it had the id ``former``,
-    whose file is gone. ``missing``: its file is gone from a folder that was read in full.
-    ``elsewhere``: it is not of such a folder, and stays as it is. ``empty``: its file was read and
-    has nothing in it. ``waiting``: a limit ended the ingestion before it.
-    ``extracted`` counts the chunks that were not known, and ``unproven`` those for which nothing
-    shows that the model was given all of the text.
+    ``reason`` says why it failed, and ``note`` what was guessed, such as an encoding. ``unread``
+    are phrases on content of its file that is not in the graph, such as ``page 3 is a picture``.
+    ``extracted`` counts the chunks that were new, and ``unproven`` the chunks for which nothing
+    proves that the model was given the whole text.
+
+    Some values of ``state`` need an explanation. ``stale``: another model, prompt, or schema
+    extracted the document. ``moved``: it had the id ``former``, whose file is gone. ``missing``:
+    its file is gone from a folder that was read completely. ``elsewhere``: it does not belong to
+    such a folder, and stays unchanged. ``empty``: its file has no content. ``waiting``: a limit
+    ended the ingestion before this document.
     """
 
     id: str
@@ -56,20 +59,27 @@ class DocumentOutcome:
 class Ingested:
     """The result of an ingestion.
 
-    ``outcomes`` are in the order of the ids. ``skipped`` counts files that no reader takes, by
-    ending. ``dropped`` counts what replies said that is not in the text, by reason. ``described``
-    counts entities that a model described from what many chunks say, ``undescribed`` those that
-    wait for it, and ``undescribed_why`` is the reason. ``judged`` counts pairs of close names that
-    a model judged, ``joined`` those that name the same thing, ``unjudged`` those left open, and
-    ``unjudged_why`` is the reason. ``unjudged_places`` are the first of these pairs that are too
-    long for the model. ``embedded``, ``unembedded``, and ``unembedded_why`` say the
-    same of texts and their vectors, of which an ingestion that makes none only counts the missing
-    ones. ``unembedded_places`` are the first nodes and facts that the embedder failed on.
-    ``embedded_unproven`` counts other texts with a vector, of which nothing proves that the model
-    read all, and ``embedding_notes`` say what was learned of its endpoint. ``uncounted`` are calls
-    for which nothing proves that the model was given all of the prompt, also of earlier ingestions
-    whose replies it used. ``stopped`` says which limit ended it early. ``deletion`` is that of
-    documents whose files are gone. ``job`` is the id of its record.
+    ``outcomes`` are sorted by document id. ``skipped`` counts files that no reader can read, by
+    file name ending. ``dropped`` counts records in replies that are not grounded in the text, by
+    reason.
+
+    ``described`` counts entities that a model described from many chunks, and ``undescribed``
+    entities that still wait for a description, for the reason ``undescribed_why``.
+
+    ``judged`` counts pairs of close names that a model judged, ``joined`` those of them that name
+    the same thing, and ``unjudged`` pairs that are still open, for the reason ``unjudged_why``.
+    ``unjudged_places`` are the first of these pairs that are too long for the model.
+
+    ``embedded`` counts texts that got a vector, and ``unembedded`` texts without one, for the
+    reason ``unembedded_why``; an ingestion that makes no vectors only counts the missing ones.
+    ``unembedded_places`` are the first nodes and facts for which the embedder failed.
+    ``embedded_unproven`` counts further texts that got a vector, without proof that the model read
+    all of the text. ``embedding_notes`` are remarks on the endpoint of the embedder.
+
+    ``uncounted`` counts calls without proof that the model was given the whole prompt, including
+    calls of earlier ingestions whose replies were used. ``stopped`` says which limit ended the
+    ingestion early. ``deletion`` is about documents whose files are gone. ``job`` is the id of the
+    job's record.
     """
 
     graph: str
@@ -100,30 +110,30 @@ class Ingested:
     job: str = ""
 
     def count(self, *states: DocumentState) -> int:
-        """Return how many documents ended in one of these states."""
+        """Return how many documents are in one of these states."""
         return sum(outcome.state in states for outcome in self.outcomes)
 
     @property
     def partly_read(self) -> int:
-        """How many documents are in the graph without something that their files hold.
+        """How many documents are in the graph without some content of their files.
 
-        Running it again changes nothing about them.
+        Another ingestion does not change that.
         """
         return sum(bool(outcome.unread) for outcome in self.outcomes)
 
     @property
     def chunks_unproven(self) -> int:
-        """How many chunks of its documents nothing proves to have been read as a whole.
+        """How many chunks of its documents have no proof that the model was given all of them.
 
-        Running it again changes nothing about them, unless it extracts them again.
+        Another ingestion does not change that, unless it extracts them again.
         """
         return sum(outcome.unproven for outcome in self.outcomes)
 
     @property
     def complete(self) -> bool:
-        """Whether the graph is as its files are: nothing failed, waits, or is still held.
+        """Whether the graph matches the files: nothing failed, waits, or still holds deleted text.
 
-        Documents may still be read only in part: ``partly_read``.
+        Some documents may still be read only in part: see ``partly_read``.
         """
         deletion = self.deletion
         held = deletion is not None and not (deletion.proven or deletion.unsearched)
@@ -132,20 +142,20 @@ class Ingested:
 
     @property
     def failed(self) -> bool:
-        """Whether nothing came of it: documents failed, and the graph has none."""
+        """Whether the ingestion had no result: documents failed, and the graph has none."""
         return bool(self.count("failed")) and not (
             self.has_documents or self.stopped or self.deletion
         )
 
     @property
     def has_documents(self) -> bool:
-        """Whether the graph is known to have documents, so that it can be asked."""
+        """Whether the graph is known to have documents, so that questions can be asked."""
         return len(self.outcomes) > self.count("failed", "deleted", "empty")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExtractionForecast:
-    """The calls for some chunks, and the most that asking again for missed names may add."""
+    """The calls to extract some chunks, and the most that gleaning may add."""
 
     calls: PlannedCalls = field(default_factory=PlannedCalls)
     gleaning: PlannedCalls = field(default_factory=PlannedCalls)
@@ -158,10 +168,11 @@ class ExtractionForecast:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EmbeddingForecast:
-    """The texts to embed by ``model``, and the calls for them; none for a ``free`` embedder.
+    """The texts to embed with ``model``, and the calls for them; no calls if it is ``free``.
 
-    ``texts`` are chunks, and what waits in the graph. ``found`` is a guess at the names and facts
-    that are still to be extracted, and ``more`` are the calls for these.
+    ``texts`` counts chunks and the texts in the graph that wait for a vector. ``found`` is a guess
+    at the number of names and facts that are still to be extracted, and ``more`` are the calls for
+    those. ``priced``: the model has a price.
     """
 
     model: str
@@ -175,10 +186,11 @@ class EmbeddingForecast:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DescriptionForecast:
-    """The calls for descriptions of what many chunks describe.
+    """The calls that describe entities from many chunks.
 
-    ``calls`` are for entities that wait in the graph. ``more`` is a guess at those for entities of
-    chunks that are still to be extracted, from how many of these have each proper name.
+    ``calls`` are for entities that already wait in the graph. ``more`` is a guess at the calls for
+    entities of chunks that are still to be extracted, based on how many of these chunks contain
+    each proper name.
     """
 
     calls: PlannedCalls = field(default_factory=PlannedCalls)
@@ -187,7 +199,10 @@ class DescriptionForecast:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DivisionForecast:
-    """The calls for the vectors of sentences by ``model``, which may have no price."""
+    """The calls that embed sentences with ``model``, so that documents are divided by meaning.
+
+    ``priced``: the model has a price.
+    """
 
     model: str
     priced: bool
@@ -198,16 +213,16 @@ class DivisionForecast:
 class IngestPlan:
     """What an ingestion would do and cost, known before its first call.
 
-    ``outcomes`` are in the order of the ids; ``extracted`` counts the chunks to extract. ``low``
-    and ``high`` bound the cost in the unit of the configured prices, with gleaning in ``high``;
-    both are None if a model has no price. ``judging`` are calls about close names that are in the
-    graph already, and ``dividing`` those for vectors to divide documents by; chunks are then an
-    estimate.
-    ``describing`` are calls for descriptions, None if a part of your own makes them: their cost is
-    then not known. ``seconds`` is a rough guess. ``budget`` says what a limit would leave out; it
-    is empty if nothing is left out. ``embedding`` is what would be embedded, None if that is not
-    wanted. ``contexts`` are what the models can take, in words by their names, and
-    ``context_advice`` a sentence where that is little; both are empty without a call.
+    ``outcomes`` are sorted by document id; their ``extracted`` counts the chunks to extract.
+    ``low`` and ``high`` bound the cost in the unit of the configured prices, and ``high`` includes
+    gleaning; both are None if a model has no price. ``judging`` are the calls about close names
+    that are already in the graph. ``dividing`` are the calls for vectors by which documents are
+    divided into chunks, None if they are divided without; with it, numbers of chunks are estimates.
+    ``describing`` are the calls for descriptions, None if a custom part makes them, whose cost is
+    not known. ``embedding`` describes what would be embedded, None if no vectors are wanted.
+    ``seconds`` is a rough guess. ``budget`` says what a limit would leave out; it is empty if
+    nothing is left out. ``contexts`` are pairs: the name of a model, and a phrase on its context
+    length. ``context_advice`` has a sentence for each short context. Both are empty without a call.
     """
 
     graph: str
@@ -239,10 +254,10 @@ class IngestPlan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IngestedDocument:
-    """A document of a graph, as the graph holds it; ``size`` is in bytes.
+    """A document as stored in a graph; ``size`` is in bytes.
 
-    ``unread`` says what its file holds beside that, and ``unproven`` counts the chunks that nothing
-    proves to have been read as a whole.
+    ``unread`` are phrases on content of its file that is not in the graph. ``unproven`` counts the
+    chunks without proof that the model was given all of them.
     """
 
     id: str
@@ -255,10 +270,11 @@ class IngestedDocument:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DocumentChunk:
-    """A chunk of a document: where it stands, and what was extracted from it.
+    """A chunk of a document: its place, and the number of entities and relations extracted.
 
-    ``dropped`` counts what was said of it and left out, by reason. It is not ``proven`` if nothing
-    shows that the model was given all of it.
+    ``path`` are the headings above it. ``dropped`` counts records of the model's reply that were
+    left out, by reason. ``proven`` is False if nothing proves that the model was given the whole
+    chunk.
     """
 
     id: str
@@ -276,10 +292,11 @@ class DocumentChunk:
 class DocumentDetails:
     """A document of a graph with its chunks; ``size`` is in bytes.
 
-    ``source`` is the file or URL that it is of, and ``ingested_at`` when it was last written.
-    ``schema`` is the hash of its schema, which has ``types``. ``stale`` lists what differs from how
-    an ingestion with the current model and settings would make it. ``unread`` says what its file
-    holds beside its chunks. Documents of the first releases lack what these did not store.
+    ``source`` is its file or URL, and ``ingested_at`` the time when it was last written. ``schema``
+    is the hash of its schema, and ``types`` are the entity types of that schema. ``stale`` lists
+    what an ingestion with the current model and settings would make differently. ``unread`` are
+    phrases on content of its file that is not in its chunks. Fields that were not stored with it
+    are empty.
     """
 
     graph: str
@@ -301,7 +318,7 @@ class DocumentDetails:
 
     @property
     def dropped(self) -> dict[str, int]:
-        """What was said of its chunks and left out, by reason."""
+        """How many records on its chunks were left out, by reason, the most first."""
         total: Counter[str] = Counter()
         for chunk in self.chunks:
             total.update(chunk.dropped)
@@ -310,9 +327,9 @@ class DocumentDetails:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TextHolder:
-    """A stored thing that still holds text of deleted documents.
+    """A place in the database that still holds text of deleted documents.
 
-    ``kind`` is a label, the type of a relationship, or ``index``; ``place`` is a property.
+    ``kind`` is a label, a relationship type, or ``index``; ``place`` is a property.
     """
 
     kind: str
@@ -322,7 +339,7 @@ class TextHolder:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuotingRun:
-    """A run whose records quote deleted documents. ``forgotten``: that text was removed."""
+    """A run whose records quote deleted documents; ``forgotten``: those quotes were removed."""
 
     run: str
     session: str
@@ -333,13 +350,15 @@ class QuotingRun:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Deletion:
-    """What went with some documents, and the search for what still holds their text.
+    """What was deleted with some documents, and the result of searching for remains of their text.
 
-    ``replies`` counts stored replies, ``descriptions`` those of partitions and nodes. ``sentences``
-    were looked for in ``scanned`` characters and the full-text ``indexes``; ``short`` ones are said
-    everywhere, so they were not. ``scanned`` is 0 if nothing was left to look for. ``holders`` are
-    the first ones of ``held``. ``resumed`` counts other documents, those of deletions that broke
-    off; their text is looked for as well, but not in indexes, since it is not known any more.
+    ``replies`` counts deleted cached replies, and ``descriptions`` deleted descriptions of
+    partitions and nodes. ``sentences`` counts the sentences that were searched for, in ``scanned``
+    characters and in the full-text ``indexes``. ``short`` counts sentences that were not, because
+    they are so short that they occur everywhere. ``scanned`` is 0 if there was nothing to search
+    for. ``held`` counts the places that still hold text, and ``holders`` are the first of them.
+    ``resumed`` counts further documents, whose deletion was interrupted before. Their text is also
+    searched for, but not in indexes, because only hashes of it are left.
     """
 
     documents: int = 0
@@ -360,12 +379,12 @@ class Deletion:
 
     @property
     def unsearched(self) -> bool:
-        """Whether there was text, but none that could be searched for."""
+        """Whether there was text, but only sentences too short to search for."""
         return self.short > 0 and not self.scanned
 
     @property
     def proven(self) -> bool:
-        """Whether a search found nothing that still holds the text, or there was no text."""
+        """Whether a search proved that nothing holds the text any more, or there was no text."""
         if self.unsearched or self.held:
             return False
         return all(run.forgotten for run in self.quoting)

@@ -1,11 +1,11 @@
-"""How values look in notebooks, which is decided above them."""
+"""Renders values in notebooks, by a renderer from a higher layer."""
 
 from __future__ import annotations
 
 from importlib import import_module
 
 RENDERERS = "pgs_neo4j.export.notebook"
-"""Renders values. It stands above them and imports them, so it is found by name."""
+"""The module that renders values. It imports the models, so it is imported by name on demand."""
 
 
 def render(value: object) -> str:

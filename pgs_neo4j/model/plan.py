@@ -1,4 +1,4 @@
-"""The work and the cost of a run, predicted before it starts."""
+"""The work and the cost of a run or an answer, predicted before it starts."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pgs_neo4j.model.notebook import render
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlannedMost:
-    """The most that calls take if replies are cut off, rejected, and asked for again.
+    """The most that calls take, even if replies are cut off or rejected and requested again.
 
     ``cost`` is None if a model has no price.
     """
@@ -31,7 +31,7 @@ class PlannedMost:
         )
 
     def times(self, count: int) -> PlannedMost:
-        """Return the most of as many such calls."""
+        """Return the most that ``count`` times these calls take."""
         return PlannedMost(
             calls=count * self.calls,
             input_tokens=count * self.input_tokens,
@@ -42,7 +42,7 @@ class PlannedMost:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlannedTotal:
-    """Partitions that a run reads, and all of its calls, tokens, and money.
+    """All partitions, calls, and tokens of a run, and its cost.
 
     ``cost`` is None if a model has no price.
     """
@@ -56,11 +56,11 @@ class PlannedTotal:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlannedSweep:
-    """One partition: its passes, and the tokens of those not ``cached``.
+    """One partition: its passes, and the tokens of the passes that are not cached.
 
-    ``output_tokens`` are likely ones; ``output_most`` is the maximum if each reply is accepted at
-    once, and ``most`` the maximum in any case. ``longest_prompt`` is the input of the longest pass,
-    in tokens.
+    ``cached`` counts passes with a cached reply. ``output_tokens`` is a likely number;
+    ``output_most`` is the maximum if each reply is accepted at once, and ``most`` the maximum in
+    any case. ``longest_prompt`` is the input of the longest pass, in tokens.
     """
 
     partition: int
@@ -82,9 +82,10 @@ class PlannedSweep:
 class PlannedCalls:
     """Calls and their tokens.
 
-    ``output_tokens`` are likely ones; ``output_most`` is the maximum if each reply is accepted at
-    once, and ``most`` the maximum in any case, where it is worked out. ``longest_prompt`` is the
-    input of the longest call, in tokens, or 0 if they are about equal.
+    ``output_tokens`` is a likely number; ``output_most`` is the maximum if each reply is accepted
+    at once, and ``most`` the maximum in any case, all zero if it is not computed.
+    ``longest_prompt`` is the input of the longest call, in tokens, or 0 if all calls are about
+    equally long.
     """
 
     calls: int = 0
@@ -96,7 +97,7 @@ class PlannedCalls:
 
     @property
     def longest(self) -> int:
-        """Input tokens of the longest call."""
+        """The input tokens of the longest call."""
         return self.longest_prompt or -(-self.input_tokens // max(self.calls, 1))
 
     def __add__(self, other: PlannedCalls) -> PlannedCalls:
@@ -114,18 +115,22 @@ class PlannedCalls:
 class Plan:
     """Everything that is known about a run before its first model call.
 
-    ``synthesis`` includes the reductions before it. ``flagged`` is what flags may add: the largest
-    unrouted partitions. ``without_flags`` and ``with_flags`` are the likely range of everything,
-    and ``most`` is never exceeded, unless requests fail, a server cuts prompts, or a text has more
-    than 1.5 tokens for each estimated one. ``low`` and ``high`` are the likely range of the cost
-    without flags, in the unit of the configured prices; both are None if a model has no price.
-    ``low_uncached`` bounds it from below if no provider has cached the input. ``budget`` says what
-    a limit would leave out; it is empty if nothing is left out. ``advice`` says how to get
-    partitions that one pass shows whole; it is empty if they are so already. ``contexts`` are what
-    models behind endpoints can take, by their names, in words, and ``context_advice`` has a
-    sentence for each that takes little at once. ``routed`` is what embedding the question takes, at
-    an endpoint that may cost something. ``partitions_note`` says if partitions were made, or if a
-    question would replace them first; else it is empty.
+    ``routed`` is the call that embeds the question, if it may cost something. ``synthesis``
+    includes the reductions before it. ``flagged`` is what flags may add, for the largest unrouted
+    partitions. ``without_flags`` and ``with_flags`` are the likely range of everything. ``most`` is
+    never exceeded, unless requests fail, a server cuts prompts off, or a text has more than 1.5
+    tokens for each estimated token.
+
+    ``low`` and ``high`` are the likely range of the cost without flags, in the unit of the
+    configured prices; both are None if a model has no price. ``low_uncached`` is the lower end if
+    no provider has cached any input. ``budget`` says what a limit would leave out; it is empty if
+    nothing is left out.
+
+    ``advice`` says how to make partitions so small that one pass shows a whole partition; it is
+    empty if they already are. ``contexts`` are pairs: the name of a model behind an endpoint, and a
+    phrase on its context length. ``context_advice`` has a sentence for each short context.
+    ``partitions_note`` says that partitions were just made, or that a question would replace them
+    first; otherwise it is empty.
     """
 
     graph: str
@@ -153,7 +158,7 @@ class Plan:
 
     @property
     def calls(self) -> int:
-        """Model calls to pay for, without those for flags."""
+        """The number of model calls to pay for, without calls for flags."""
         return sum(sweep.passes - sweep.cached for sweep in self.sweeps) + self._others.calls
 
     @property
@@ -162,17 +167,17 @@ class Plan:
 
     @property
     def cached(self) -> int:
-        """Passes that cost nothing."""
+        """The number of passes with a cached reply, which cost nothing."""
         return sum(sweep.cached for sweep in self.sweeps)
 
     @property
     def input_tokens(self) -> int:
-        """Predicted input tokens, without those for flags."""
+        """The likely number of input tokens, without calls for flags."""
         return sum(sweep.input_tokens for sweep in self.sweeps) + self._others.input_tokens
 
     @property
     def output_tokens(self) -> int:
-        """Predicted output tokens, without those for flags."""
+        """The likely number of output tokens, without calls for flags."""
         return sum(sweep.output_tokens for sweep in self.sweeps) + self._others.output_tokens
 
     def _repr_html_(self) -> str:
@@ -184,10 +189,11 @@ class Plan:
 class SearchPlan:
     """What an answer from a search would show and cost, known before its model call.
 
-    ``calls`` is 0 when the reply is in the cache or nothing was found. ``low`` and ``high`` bound
-    the cost as those of Plan do. ``budget`` says which limit prevents the call; it is empty if none
-    does. ``contexts`` and ``context_advice`` are those of Plan, for the models that are called.
-    ``notes`` are those of its search, such as that the graph has changed since it was partitioned.
+    ``calls`` is 0 if the reply is cached or if nothing was found. ``output_tokens`` is a likely
+    number; ``output_most`` is the maximum. ``low`` and ``high`` are the likely range of the cost,
+    as in Plan. ``budget`` says which limit prevents the call; it is empty if none does.
+    ``contexts`` and ``context_advice`` are as in Plan, for the models that are called. ``notes``
+    are from the search, for example that the graph has changed since it was partitioned.
     """
 
     graph: str

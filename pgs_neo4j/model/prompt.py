@@ -29,10 +29,7 @@ Effort = Literal["minimal", "low", "medium", "high"]
 
 @dataclass(frozen=True, slots=True)
 class PromptNode:
-    """A node in a prompt.
-
-    ``text`` may be one part of a very long text.
-    """
+    """A node in a prompt; ``text`` may be one part of a very long text."""
 
     alias: str
     title: str
@@ -42,10 +39,11 @@ class PromptNode:
 
 @dataclass(frozen=True, slots=True)
 class PromptNeighbor:
-    """The digest of a neighboring partition, which the reader does not read.
+    """The digest of a neighboring partition, whose texts are not in the prompt.
 
-    ``titles`` are those of its heaviest nodes. ``reached`` are those of the nodes that most
-    relationships from the partition at hand lead to.
+    ``titles`` are the titles of its heaviest nodes. ``reached`` are the titles of the nodes that
+    most relationships from the partition in the prompt lead to. ``edges`` counts the relationships
+    between both.
     """
 
     name: str
@@ -59,9 +57,9 @@ class PromptNeighbor:
 
 @dataclass(frozen=True, slots=True)
 class PromptAnalogy:
-    """A node of another partition that may work like the node of rank ``rank``.
+    """A node of another partition that may work like the node of rank ``rank`` in the prompt.
 
-    ``name`` is the name of that partition.
+    ``name`` is the name of the other partition, and ``title`` the title of the other node.
     """
 
     rank: int
@@ -85,11 +83,11 @@ class Prompt:
 
     A language model receives only ``system`` and ``user``. Readers that are not language models
     (``extractive``, ``scripted``) may use the values. The node of rank r has the alias
-    ``n{r + 1}``. ``content`` is the part of ``user`` that a reply depends on.
-    If it is empty, the reply depends on all of ``user``. ``receipts`` are codes in ``user`` that
-    the reply is to repeat, in their order; they show that its reader was given all of it.
-    ``shared`` is the number of characters at the beginning of ``user`` that do not depend on the
-    question, so that a provider's prompt cache can hold them for the next one.
+    ``n{r + 1}``. ``content`` is the part of ``user`` that the reply depends on; if it is empty, the
+    reply depends on all of ``user``. ``receipts`` are codes in ``user`` that the reply must repeat
+    in their order; they prove that the model was given the whole prompt. ``shared`` is the number
+    of characters at the beginning of ``user`` that do not depend on the question, so that a
+    provider's prompt cache can hold them for the next question.
     """
 
     task: Task
@@ -121,9 +119,9 @@ class Completion:
     """A model's whole reply.
 
     ``truncated``: it stopped at the token limit. ``left`` are the endpoint's remaining rate
-    limits. ``doubted``: the endpoint reported a usage that cannot be, so it is estimated.
-    ``counted`` are the prompt's tokens as the endpoint reported them; None: not reported.
-    ``proven``: the model is known to have been given all of the prompt.
+    limits. ``doubted``: the endpoint reported an impossible usage, so ``usage`` is estimated.
+    ``counted`` is the length of the prompt in tokens as the endpoint reported it, None if it did
+    not. ``proven``: it is certain that the model was given the whole prompt.
     """
 
     text: str

@@ -11,8 +11,8 @@ class Citation:
     """An alias in a model's text, resolved to a node.
 
     An alias that was not in the prompt is kept with ``valid`` false. ``element_id`` is the
-    database's handle for the node now; it is never stored or compared. ``labels`` are those of the
-    node when it was read; they describe it and are not compared either.
+    database's current handle for the node; it is never stored or compared. ``labels`` are the
+    labels that the node had when it was read; they are not compared either.
     """
 
     alias: str
@@ -29,7 +29,7 @@ class Citation:
 class Quote:
     """Words that a finding puts in quotation marks.
 
-    ``found``: a node that the finding cites contains them, or a fact of its relationships does.
+    ``found``: a cited node contains them, or a fact that its relationships state.
     """
 
     text: str
@@ -40,7 +40,7 @@ class Quote:
 class Finding:
     """One discovery of a sweep, with its citations and quotations.
 
-    ``doubts`` say which of its numbers, dates, names, and denials the cited nodes do not bear out.
+    ``doubts`` say which of its numbers, dates, names, and denials the cited nodes do not support.
     """
 
     text: str
@@ -55,16 +55,16 @@ class Finding:
 
     @property
     def failures(self) -> tuple[str, ...]:
-        """Why it is in doubt: its claims, then its quotations; empty if it is not."""
+        """Why the finding is in doubt: claims, then quotations; empty if it is not in doubt."""
         misquoted = [quote.text for quote in self.quotes if not quote.found]
         return (*self.doubts, *(f"no cited node has “{text}”" for text in misquoted))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DoubtedSentence:
-    """A sentence whose claims the nodes that it cites do not bear out, and why.
+    """A sentence with claims that its cited nodes do not support, and the reason.
 
-    ``partition`` is that of the finding; None if the answer itself says it.
+    ``partition`` is the partition of its report, None if it is in the answer itself.
     """
 
     text: str
@@ -86,7 +86,7 @@ class Flag:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Absence:
-    """Something that a sweep missed in its partition."""
+    """Something that a report says is missing in its partition."""
 
     text: str
 
@@ -95,9 +95,9 @@ class Absence:
 class Report:
     """The report of one sweep: the contract's four sections, parsed and resolved.
 
-    ``omitted`` counts the bullets beyond those that a section may have. ``in_doubt`` are the
-    sentences that are marked in the Domain State and the flags; findings have doubts of their own.
-    ``struck`` is what was taken out because it failed its checks twice.
+    ``omitted`` counts bullets that were left out because their section has too many. ``in_doubt``
+    are the marked sentences of the Domain State and of the flags; findings have doubts of their
+    own. ``struck`` are the sentences that were removed because they failed their checks twice.
     """
 
     partition: int
@@ -111,7 +111,7 @@ class Report:
 
     @property
     def citations(self) -> tuple[Citation, ...]:
-        """Every citation of findings and flags, in reading order, repeats included."""
+        """All citations of findings and flags, in reading order, including repeated ones."""
         cited = [c for finding in self.findings for c in finding.citations]
         return (*cited, *(c for flag in self.flags for c in flag.citations))
 
@@ -120,10 +120,10 @@ class Report:
 class Usage:
     """The calls and tokens that were paid for.
 
-    ``input_tokens`` are all that was read. ``cache_read_tokens`` are those of them that the
-    provider read from its prompt cache, and ``cache_write_tokens`` those that it stored there; it
-    prices both differently. ``estimated``: an endpoint reported no usage. ``cached`` counts replies
-    from the reply cache of pgs, which cost nothing.
+    ``input_tokens`` counts all input. Of it, the provider read ``cache_read_tokens`` from its
+    prompt cache and stored ``cache_write_tokens`` there; it charges other prices for both.
+    ``estimated``: an endpoint reported no usage, so some tokens are estimated. ``cached`` counts
+    replies from the reply cache of pgs, which cost nothing.
     """
 
     calls: int = 0
@@ -154,7 +154,7 @@ class Usage:
 class SweepStatus(StrEnum):
     """How the sweep of one partition ended.
 
-    ``UNREAD``: the run was stopped before it.
+    ``UNREAD``: a limit ended the run before this sweep.
     """
 
     ACCEPTED = "accepted"
@@ -167,12 +167,11 @@ class SweepStatus(StrEnum):
 class Sweep:
     """The sweep of one partition, in one or more passes.
 
-    ``read`` holds half-open rank ranges of the nodes that were complete in prompts whose reports
-    were accepted, and were given to the model as a whole. No other node counts as read.
-    ``unproven`` are the ranges of nodes in accepted prompts for which nothing proves that.
-    ``without_text`` are the ranks among those read whose nodes showed no text. ``wave`` is 1 for
-    routed and 2 for flagged partitions. ``run`` is the id of the earlier run that made the sweep,
-    empty for the current run.
+    ``read`` are half-open ranges of ranks: the nodes that were complete in prompts with an accepted
+    report and that were provably given to the model. No other node counts as read. ``unproven`` are
+    the ranges of nodes in such prompts without that proof. ``without_text`` are the ranks that were
+    read but showed no text. ``wave`` is 1 for routed and 2 for flagged partitions. ``run`` is the
+    id of the earlier run that made the sweep, empty for the current run.
     """
 
     partition: int
@@ -193,15 +192,15 @@ class Sweep:
 
     @property
     def nodes_unproven(self) -> int:
-        """Nodes that were shown to the model, without proof that it was given all of them."""
+        """The number of nodes shown without proof that the model was given all of them."""
         return sum(last - first for first, last in self.unproven)
 
     @property
     def nodes_read(self) -> int:
-        """Nodes that count as read."""
+        """The number of nodes that count as read."""
         return sum(last - first for first, last in self.read)
 
     @property
     def texts_read(self) -> int:
-        """Nodes that were read with their text."""
+        """The number of nodes that were read with their text."""
         return self.nodes_read - len(self.without_text)
