@@ -1,4 +1,4 @@
-// Average length of a model's accepted replies that are stored; no row without any.
+// Average length of a model's accepted replies that are stored; no row if there are none.
 // params: model: str
 // returns: output_tokens: float
 // mode: read

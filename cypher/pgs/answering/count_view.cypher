@@ -1,4 +1,5 @@
-// Number of nodes of a view: those with one of its labels, or all but ours.
+// Number of nodes of a view: the nodes with one of its labels, or without labels all nodes except
+// those of this package.
 // params: labels: list[str]
 // returns: nodes: int
 // mode: read

@@ -1,9 +1,9 @@
-// Claim partitions for a run, so that other runs of its session read different ones. Nothing is
-// claimed if a running run of the session has claimed one of them, unless they may be `shared`.
-// Runs count neither if they are among `ended` nor if they gave no sign of life for some seconds.
-// The locks are taken before anything is read: that of the session, so that one run at a time
-// claims, and that of the run. `updated_at` is the time when the last run of the session began or
-// ended. No row if the run was taken over or deleted.
+// Claim partitions for a run, so that other runs of its session read different ones. Unless the
+// partitions may be `shared`, nothing is claimed if another running run of the session has claimed
+// one of them. Runs in `ended` do not count, nor do runs without a sign of life for some seconds.
+// Two locks are taken before anything is read: the lock of the session, so that only one run at a
+// time claims, and the lock of the run. `updated_at` is the time when a run of the session last
+// began or ended. No row if the run was taken over or deleted.
 // params: session: str, run: str, holder: str, partitions: list[int], shared: bool,
 //   ended: list[str], silent_s: number
 // returns: taken: list[int], updated_at: str

@@ -1,6 +1,6 @@
-// Create a run in a session. No row if the session or the generation is gone; a search may have no
-// generation, ''. If the idempotency key is in use, the row has the id of the earlier run. What the
-// run has spent before, on each of `days`, is recorded with it.
+// Create a run in a session. No row if the session or the generation is gone; the run of a search
+// may have no generation, given as ''. If the idempotency key is in use, the row has the id of the
+// earlier run. `days` are rows of what was spent for the run before, by day.
 // params: session: str, id: str, generation: str, idempotency: str, properties: dict,
 //   days: list[dict]
 // returns: id: str

@@ -1,4 +1,4 @@
-// Delete a graph's job records except the newest `keep` and those of running jobs.
+// Delete the job records of a graph, except the newest `keep` and the records of running jobs.
 // params: graph: str, keep: int
 // returns: deleted: int
 // mode: write

@@ -1,5 +1,6 @@
-// Delete a session with its runs, sweeps, findings, flags, absences, answers, private and
-// rejected replies, and triplets that it showed and that no outcome has rated.
+// Delete a session with its runs, sweeps, findings, flags, absences, and answers, with its private
+// and rejected replies, and with the triplets that only its runs showed and that no outcome has
+// rated.
 // params: uid: str
 // returns: deleted: int
 // mode: write

@@ -1,6 +1,6 @@
-// Delete the weights that only runs of one graph have rated, and those of its runs whose nodes are
-// gone. Other weights stay. Nothing happens before the first feedback. The lock of its turns is taken
-// before anything is read.
+// Delete the weights that only runs of one graph have rated, and the weights rated by its runs
+// whose nodes are gone. Other weights stay. Without any feedback, nothing happens. The lock that
+// feedback takes is taken before anything is read.
 // params: graph: str
 // returns: deleted: int
 // mode: write

@@ -1,4 +1,4 @@
-// The nodes that a run's synthesis cites and that still exist.
+// The nodes that the synthesis of a run cites, if they still exist.
 // params: run: str
 // returns: partition: int, alias: str, element_id: str
 // mode: read

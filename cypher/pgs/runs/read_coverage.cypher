@@ -1,7 +1,8 @@
-// Ranks that a session has read, per partition of a generation, and those of them that were read
-// with a text. Those shown without proof are `unproven`, unless they were read as well. Nodes of this generation count even if they were deleted after they were read; nodes
-// read in an older generation count if they still exist with the same text. With a run's id as
-// `before`, only runs that started before it count. `empty` is the hash of no text.
+// Ranks that a session has read, by partition of a generation, and as `texts` the ranks among them
+// that were read with a text. `unproven` are ranks that were only shown without proof, and never
+// read. Nodes that were read in this generation count even if they were deleted later. Nodes that
+// were read in an older generation count if they still exist with the same text. If `before` is the
+// id of a run, only runs that started before it count. `empty` is the hash of the empty text.
 // params: session: str, generation: str, before: str, empty: int
 // returns: partition: int, ranks: list[int], texts: list[int], unproven: list[int]
 // mode: read

@@ -1,6 +1,7 @@
-// Runs, newest first; an empty list of graphs, session, or beginning of its name means all. With
-// `answered`, only runs that have an answer; an empty list of modes means all. `silent` if it is
-// running but gave no sign of life for some seconds. A run without `id` was deleted since.
+// Runs, newest first. An empty list of graphs or modes, an empty session, and an empty prefix
+// `sessions_of` mean all. With `answered`, only runs that have an answer. `silent`: the run is
+// recorded as running, but has given no sign of life for some seconds. A run without `id` has been
+// deleted in the meantime.
 // params: graphs: list[str], session: str, sessions_of: str, answered: bool, modes: list[str], silent_s: number, limit: int
 // returns: id: str, run: dict
 // mode: read

@@ -1,5 +1,6 @@
-// The stored replies of a run, in the order in which they arrived: accepted ones, and rejected ones
-// with their `error`. Texts are cut to `most` characters; `size` is the whole in bytes.
+// The stored replies of a run, in the order in which they arrived: accepted replies, and rejected
+// replies with their `error`. A text is cut to `most` characters; `size` is the length of the
+// complete text in bytes.
 // params: run: str, most: int
 // returns: text: str, model: str, size: int, output_tokens: int, error: str?, partition: int?, number: int?, created_at: str
 // mode: read

@@ -1,6 +1,6 @@
-// Runs of a session without a recorded end, with the partitions that they have claimed; `silent` if
-// a run gave no sign of life for some seconds, or only one that a wrong clock dated into the future.
-// `updated_at` is the time when the last run of the session began or ended.
+// Runs of a session without a recorded end, with the partitions that they have claimed. `silent`:
+// the run has given no sign of life for some seconds, or its last sign is dated in the future
+// because of a wrong clock. `updated_at` is the time when a run of the session last began or ended.
 // params: session: str, silent_s: number
 // returns: id: str, holder: str, silent: bool, generation: str?, claimed: list[int],
 //   updated_at: str

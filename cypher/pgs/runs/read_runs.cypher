@@ -1,5 +1,5 @@
-// Runs of a session, oldest first, each with its sweeps by partition. `definition` is the mapping
-// of the graph that a run was asked of, null if its partitions are gone or it had none.
+// Runs of a session, oldest first, each with its sweeps sorted by partition. `definition` is the
+// mapping that the graph of the run had then; it is null if its partitions are gone or it had none.
 // params: uid: str
 // returns: run: dict, sweeps: list[dict], definition: str?
 // mode: read

@@ -1,7 +1,7 @@
-// The nodes that the prompt of a run showed and that still exist, in its order; `hash` is of the
-// text that it showed. Their partition is 0, since a search takes nodes of any.
-// The facts of relationships within the view are text of their source. If `facts` is
-// empty, no relationship is read.
+// The nodes that the prompt of a run showed and that still exist, in the order of the prompt.
+// `hash` is the hash of the text that was shown. The partition is always 0, because a search takes
+// nodes from any partition. The facts of relationships within the view are part of the text of
+// their source. If `facts` is empty, no relationship is read.
 // params: run: str, title: list[dict], key: list[dict], text: list[dict], facts: list[dict]
 // returns: partition: int, rank: int, hash: int, element_id: str, labels: list[str], title: any?,
 //   key: any?, text: list[any?]

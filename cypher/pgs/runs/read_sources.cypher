@@ -1,7 +1,6 @@
-// Current nodes by their place in the partitions of a generation; `hash` is of their text when the
-// partition was made.
-// The facts of relationships within the view are text of their source. If `facts` is
-// empty, no relationship is read.
+// Nodes as they are now, by their partition and rank in a generation. `hash` is the hash of the
+// text that a node had when the partition was made. The facts of relationships within the view are
+// part of the text of their source. If `facts` is empty, no relationship is read.
 // params: generation: str, partitions: list[int], ranks: list[int], title: list[dict], key:
 //   list[dict], text: list[dict], facts: list[dict]
 // returns: partition: int, rank: int, hash: int, element_id: str, labels: list[str], title: any?,

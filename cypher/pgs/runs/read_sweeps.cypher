@@ -1,4 +1,5 @@
-// A run's record of each partition, or of one, with the cited nodes that still exist.
+// The recorded sweeps of a run, or only that of one partition, with the cited nodes that still
+// exist.
 // params: run: str, partition: int?
 // returns: id: str, partition: int, sweep: dict, findings: list[dict], flags: list[dict],
 //   absences: list[dict]

@@ -1,6 +1,6 @@
-// Reports of a session that no synthesis has used, from runs that ended without an answer,
-// including the runs in `given_up`. `current` tells whether a report's partition numbers are those
-// of this generation. Cited nodes as in `read_sweeps`.
+// Sweeps of a session that no synthesis has used, from runs that ended without an answer; runs in
+// `given_up` count as ended. `current`: the run has the same generation, so the partition numbers
+// in its flags are those of this generation. Cited nodes are given as in `read_sweeps`.
 // params: session: str, run: str, given_up: list[str], generation: str
 // returns: id: str, run: str, partition: int, sweep: dict, current: bool, findings: list[dict],
 //   flags: list[dict], absences: list[dict]

@@ -1,6 +1,6 @@
 // One run with its session and generation; `generation` is null if its partitions are gone.
-// `silent` if it is running but gave no sign of life for some seconds, or only one that a wrong
-// clock dated into the future.
+// `silent`: the run is recorded as running, but has given no sign of life for some seconds, or its
+// last sign is dated in the future because of a wrong clock.
 // params: run: str, silent_s: number
 // returns: run: dict, session: str, graph: str, generation: str?, current: bool, silent: bool
 // mode: read

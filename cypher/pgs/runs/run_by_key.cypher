@@ -1,4 +1,4 @@
-// The run under an idempotency key, which no two sessions share.
+// The run with an idempotency key, which belongs to one session only.
 // params: idempotency: str
 // returns: id: str
 // mode: read

@@ -1,4 +1,4 @@
-// Ids of runs that begin with a text, that id itself first, then the latest.
+// Ids of runs that begin with a text. An id that equals the text comes first, then the latest runs.
 // params: prefix: str, limit: int
 // returns: id: str
 // mode: read

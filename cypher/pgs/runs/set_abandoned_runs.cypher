@@ -1,5 +1,5 @@
-// Mark the runs of a session that stopped without a recorded end at least a day ago. Each run is
-// locked before it is judged, because another process may be resuming it.
+// Mark runs of a session as abandoned if they stopped without a recorded end at least a day ago.
+// Each run is locked and checked again, because another process may be resuming it.
 // params: session: str
 // returns: marked: int
 // mode: write

@@ -1,4 +1,4 @@
-// Close a job's record with its outcome and figures, even if it was marked as killed.
+// Close the record of a job with its outcome and figures, even if it was marked as killed before.
 // params: id: str, properties: dict, generation: str?
 // returns: finished_at: str
 // mode: write

@@ -1,5 +1,6 @@
-// Mark a graph's running jobs as killed if they gave no sign of life for some seconds. Only those are
-// locked, and looked at again: jobs that end at the same time would wait for each other.
+// Mark running jobs of a graph as killed if they have given no sign of life for some seconds. Only
+// those jobs are locked and then checked again: if all running jobs were locked, jobs that end at
+// the same time would wait for each other.
 // params: graph: str, silent_s: number
 // returns: ids: list[str]
 // mode: write

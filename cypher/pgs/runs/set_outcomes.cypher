@@ -1,13 +1,16 @@
-// Record the outcome of a run, and let the weights of what it showed follow. A run of `ask` showed
-// the nodes that its answer, findings, and flags cite, and the triplets between nodes that one of
-// these cites. The node of a thesis cites all nodes of the answer, so `thesis_names` lists the
-// citations of the thesis itself. A run of a search showed what its prompt did.
-// The first outcome is the next one of each weight, and `place` on PGS_RATED counts it. Another
-// outcome takes its place: each later outcome has left 1 - alpha of the difference.
-// All feedback takes turns: no weight is read while other feedback changes it, and no two wait for
-// each other. The locks of the turn and of the run are taken before anything is read.
-// `dead_holder` is that of a run whose process has died. `cited` counts the cited nodes that still
-// exist. No row if the run was deleted.
+// Record the outcome of a run, and update the weights of the nodes and triplets that it showed. A
+// sweep run showed the nodes that its answer, findings, and flags cite, and the triplets between
+// nodes that one of these cites. The node of a thesis cites all nodes of the answer, so
+// `thesis_names` lists the nodes that the thesis itself cites. The run of a search showed what its
+// prompt did.
+// A first outcome becomes the latest outcome of each weight: weight = alpha * score + (1 - alpha) *
+// weight. `place` on PGS_RATED is its number among the outcomes of the weight. A replaced outcome
+// is corrected exactly: each later outcome has multiplied its part by 1 - alpha, so alpha * (1 -
+// alpha) ^ (later outcomes) times the difference of both scores is added.
+// Feedback takes turns, by a lock on one node: no weight is read while other feedback changes it,
+// and two transactions cannot deadlock. This lock and the lock of the run are taken before anything
+// is read. `dead_holder` is the holder of the run if its process has died. `cited` counts the cited
+// nodes that still exist. No row if the run was deleted.
 // params: run: str, dead_holder: str, outcome: str, replace: bool, scores: dict, alpha: float,
 //   start: float, types: list[str], thesis_names: list[str]
 // returns: state: str, former: str?, nodes: int, triplets: int, cited: int

@@ -1,5 +1,6 @@
-// Take a run over from its holder, who cannot record anything from then on. Returns what the run
-// had spent, in all and on the day `today`. No row if another process was faster.
+// Take a run over from its holder, which can record nothing from then on. Returns what the run has
+// spent in total and, as `today`, what it has spent on that day. No row if another process was
+// faster.
 // params: run: str, former: str, holder: str, today: str
 // returns: id: str, spent: dict, today: dict?
 // mode: write

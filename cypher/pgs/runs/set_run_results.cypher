@@ -1,6 +1,6 @@
 // Close a run with its status, answer, and figures, and record what it has spent on each of `days`.
-// `sweeps` are those that its synthesis used. No row if the run was taken over or deleted. The run's
-// lock is taken before its holder is read.
+// `sweeps` are the sweeps that its synthesis used. No row if the run was taken over or deleted. The
+// lock of the run is taken before its holder is read.
 // params: run: str, holder: str, properties: dict, sweeps: list[str], days: list[dict]
 // returns: id: str
 // mode: write

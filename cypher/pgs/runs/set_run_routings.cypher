@@ -1,4 +1,4 @@
-// Record how a run routed its question; no row if it was taken over or deleted. The run's lock is
+// Record the routing of a run. No row if the run was taken over or deleted. The lock of the run is
 // taken before its holder is read.
 // params: run: str, holder: str, routing: str
 // returns: id: str

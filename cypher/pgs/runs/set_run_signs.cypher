@@ -1,5 +1,5 @@
-// Record a sign of life of a run; no row if it was taken over or deleted. The run's lock is taken
-// before its holder is read.
+// Record a sign of life of a run. No row if the run was taken over or deleted. The lock of the run
+// is taken before its holder is read.
 // params: run: str, holder: str
 // returns: id: str
 // mode: write

@@ -1,6 +1,6 @@
-// Record what a run has spent, calls in flight included, unless a later total is there already. What
-// it has spent on each of `days` stays when the run is deleted. No row if the run was taken over or
-// deleted. The run's lock is taken before its holder is read.
+// Record what a run has spent, including calls in flight, unless a later total is already stored.
+// What it has spent on each of `days` stays stored when the run is deleted. No row if the run was
+// taken over or deleted. The lock of the run is taken before its holder is read.
 // params: run: str, holder: str, spent: dict, days: list[dict]
 // returns: id: str
 // mode: write

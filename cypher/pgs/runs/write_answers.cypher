@@ -1,5 +1,6 @@
-// Write the answer of a run as nodes linked to their evidence, replacing an earlier answer. No row
-// if the run was taken over or deleted. The run's lock is taken before its holder is read.
+// Write the answer of a run as nodes with links to their evidence, and replace an earlier answer.
+// No row if the run was taken over or deleted. The lock of the run is taken before its holder is
+// read.
 // params: run: str, holder: str, generation: str, thesis: dict, connections: list[dict],
 //   convergences: list[dict], joins: list[dict], absences: list[dict], citations: list[dict],
 //   sightings: list[dict]

@@ -1,8 +1,8 @@
-// Write the answer of a search as nodes linked to what they cite, and what its prompt showed,
-// replacing an earlier answer of the run. `place` counts nodes and relationships of the prompt from
-// 0, each for itself. A node of files that was deleted since is left out: another one may have its
-// element id by now, but not its key. No row if the run was taken over or deleted. The run's lock is taken
-// before its holder is read.
+// Write the answer of a search as nodes with links to the nodes that they cite, and to what the
+// prompt showed, and replace an earlier answer of the run. `place` numbers the nodes and,
+// separately, the relationships of the prompt from 0. A loaded node that has been deleted since is
+// left out: another node may have its element id by now, but not its key. No row if the run was
+// taken over or deleted. The lock of the run is taken before its holder is read.
 // params: run: str, holder: str, thesis: dict, findings: list[dict], citations: list[dict],
 //   nodes: list[dict], relationships: list[dict]
 // returns: id: str

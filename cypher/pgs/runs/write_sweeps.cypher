@@ -1,7 +1,7 @@
 // Record one sweep in one transaction: its findings, flags, absences, cited nodes, and replies, and
-// what the run has spent by now and on each of `days`, unless a later total is there already.
-// Repeated with more when another pass is accepted. No row if the run was taken over or deleted,
-// or if the partition is gone. The run's lock is taken before its holder is read.
+// what the run has spent by now and on each of `days`, unless a later total is already stored. It
+// is repeated with more data when another pass is accepted. No row if the run was taken over or
+// deleted, or if the partition is gone. The lock of the run is taken before its holder is read.
 // params: run: str, holder: str, generation: str, partition: int, sweep: dict,
 //   findings: list[dict], flags: list[dict], absences: list[dict], citations: list[dict],
 //   replies: list[dict], spent: dict, days: list[dict]

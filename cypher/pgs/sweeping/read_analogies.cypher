@@ -1,6 +1,6 @@
-// Analogies between the nodes of some partitions and those of other partitions of a generation, at
-// most some for each partition, those with the largest difference. Only the current analogies of the
-// graph count, and only nodes that are still in its view.
+// Analogies between nodes of some partitions and nodes of other partitions of a generation: at most
+// `most` for each partition, those with the largest difference. Only current analogies of the graph
+// count, and only nodes that are still in its view.
 // params: graph: str, generation: str, partitions: list[int], labels: list[str], text:
 //   list[dict], title: list[dict], key: list[dict], most: int
 // returns: partition: int, analogies: list[dict]

@@ -1,7 +1,7 @@
-// Nodes of a partition between two ranks, heaviest first, with what a sweep shows of them: rank,
-// element id, labels, texts, title, and key. In one row, because rows cost more than nodes.
-// The facts of relationships within the view are text of their source. If `facts` is
-// empty, no relationship is read.
+// Nodes of a partition with ranks from `first` up to, but not including, `last`, heaviest first,
+// with the data that a sweep shows: rank, element id, labels, texts, title, and key. All nodes are
+// in one row, because many rows take longer than many nodes. The facts of relationships within the
+// view are part of the text of their source. If `facts` is empty, no relationship is read.
 // params: partition: str, first: int, last: int, text: list[dict], title: list[dict], key:
 //   list[dict], facts: list[dict]
 // returns: members: list[list[any?]]

@@ -1,5 +1,5 @@
-// Relationships among the members of one partition, with their names. Only the first `length`
-// characters of a name are read; a missing one is empty.
+// Relationships among the members of one partition, with their names. A name is cut to its first
+// `length` characters; it is empty if it is missing.
 // params: partition: str, types: list[str], name: str, length: int
 // returns: sources: list[int], targets: list[int], types: list[str], names: list[str]
 // mode: read

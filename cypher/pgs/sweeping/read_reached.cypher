@@ -1,4 +1,4 @@
-// Titles of nodes in neighboring partitions to which the relationships of some partitions lead.
+// Titles of the nodes in neighboring partitions that relationships of some partitions lead to.
 // params: generation: str, partitions: list[int]
 // returns: partition: int, neighbor: int, titles: list[str]
 // mode: read

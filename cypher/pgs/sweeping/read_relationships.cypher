@@ -1,4 +1,4 @@
-// Relationships among the members of one partition, by the ranks of their ends.
+// Relationships among the members of one partition, given by the ranks of their ends.
 // params: partition: str, types: list[str]
 // returns: sources: list[int], targets: list[int], types: list[str]
 // mode: read
