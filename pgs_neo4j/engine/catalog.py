@@ -220,7 +220,7 @@ async def remove(db: Database, name: str) -> None:
     """Delete a graph's generations, sessions, and mapping. Raises UnknownGraphError."""
     if await _find(db, name) is None:
         await get(db, name)  # raises
-    await feedback.forget(db, name)
+    await feedback.delete_weights(db, name)
     for info in await session.list_sessions(db, name):
         await session.delete_session(db, name, info.id)
     await generation.delete_all(db, name)

@@ -57,7 +57,7 @@ class Routing:
     unmatched: bool = False
 
     def _repr_html_(self) -> str:
-        """Return the choice as an HTML fragment for notebooks."""
+        """Return the routing as an HTML fragment for notebooks."""
         return render(self)
 
 

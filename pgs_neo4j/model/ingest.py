@@ -216,8 +216,8 @@ class IngestPlan:
     ``outcomes`` are sorted by document id; their ``extracted`` counts the chunks to extract.
     ``low`` and ``high`` bound the cost in the unit of the configured prices, and ``high`` includes
     gleaning; both are None if a model has no price. ``judging`` are the calls about close names
-    that are already in the graph. ``dividing`` are the calls for vectors by which documents are
-    divided into chunks, None if they are divided without; with it, numbers of chunks are estimates.
+    that are already in the graph. ``dividing`` are the calls that embed sentences so that documents
+    are divided by meaning, None if there are none; with them, numbers of chunks are estimates.
     ``describing`` are the calls for descriptions, None if a custom part makes them, whose cost is
     not known. ``embedding`` describes what would be embedded, None if no vectors are wanted.
     ``seconds`` is a rough guess. ``budget`` says what a limit would leave out; it is empty if

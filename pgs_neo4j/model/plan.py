@@ -159,10 +159,10 @@ class Plan:
     @property
     def calls(self) -> int:
         """The number of model calls to pay for, without calls for flags."""
-        return sum(sweep.passes - sweep.cached for sweep in self.sweeps) + self._others.calls
+        return sum(sweep.passes - sweep.cached for sweep in self.sweeps) + self._beside_sweeps.calls
 
     @property
-    def _others(self) -> PlannedCalls:
+    def _beside_sweeps(self) -> PlannedCalls:
         return self.synthesis + self.routed
 
     @property
@@ -173,12 +173,12 @@ class Plan:
     @property
     def input_tokens(self) -> int:
         """The likely number of input tokens, without calls for flags."""
-        return sum(sweep.input_tokens for sweep in self.sweeps) + self._others.input_tokens
+        return sum(sweep.input_tokens for sweep in self.sweeps) + self._beside_sweeps.input_tokens
 
     @property
     def output_tokens(self) -> int:
         """The likely number of output tokens, without calls for flags."""
-        return sum(sweep.output_tokens for sweep in self.sweeps) + self._others.output_tokens
+        return sum(sweep.output_tokens for sweep in self.sweeps) + self._beside_sweeps.output_tokens
 
     def _repr_html_(self) -> str:
         """Return the plan as an HTML fragment for notebooks."""

@@ -43,7 +43,7 @@ from pgs_neo4j.pgs.synthesis.prompt import SYSTEM
 from pgs_neo4j.pgs.waves import order_sweeps
 from pgs_neo4j.text.tokens import estimate
 
-FLAG_CANDIDATES = 4  # unrouted partitions packed for each partition that flags may add, at least
+FLAG_CANDIDATES = 4  # at least so many partitions are packed for each that flags may add
 USUAL_SHARE = 0.25  # assumed length of a reply, as a share of its room, if no reply is stored yet
 
 
@@ -144,7 +144,7 @@ async def plan_run(order: RunOrder, tools: RunTools) -> Plan:
         settled=bool(settled),
     )
     synthesis = replace(synthesis, most=combining)
-    priced = _priced_calls(tools, sweeps, synthesis)
+    priced = _list_priced_calls(tools, sweeps, synthesis)
     low, high = cost_range(tools.calls.budget, priced)
     if order.config.strict and high is not None:  # each reply may be asked for twice
         high *= 2
@@ -162,8 +162,8 @@ async def plan_run(order: RunOrder, tools: RunTools) -> Plan:
         low=low,
         high=high,
         low_uncached=least_uncached(tools.calls.budget, priced),
-        budget=_crossed_limit(tools, sweeps, synthesis),
-        advice=_advise(order, tools, partitioning, sweeps),
+        budget=_find_crossed_limit(tools, sweeps, synthesis),
+        advice=_advise_repartition(order, tools, partitioning, sweeps),
         partitions_note=partitions_note,
         contexts=(
             *tools.calls.contexts.describe(tools.readers),
@@ -470,7 +470,7 @@ def _make_flag_route(order: SweepOrder) -> Route:
     return Route(partition=order.partition.id, similarity=None, reason="a flag may name it")
 
 
-def _advise(
+def _advise_repartition(
     order: RunOrder,
     tools: RunTools,
     partitioning: Partitioning,
@@ -497,7 +497,7 @@ def _advise(
     )
 
 
-def _priced_calls(
+def _list_priced_calls(
     tools: RunTools, sweeps: Sequence[PlannedSweep], synthesis: PlannedCalls
 ) -> list[tuple[LLM, PlannedCalls]]:
     """Return the calls of the run with their models: the sweeps, then the synthesis."""
@@ -510,7 +510,9 @@ def _priced_calls(
     return [(tools.sweep_llm, swept), (tools.synthesis_llm, synthesis)]
 
 
-def _crossed_limit(tools: RunTools, sweeps: Sequence[PlannedSweep], synthesis: PlannedCalls) -> str:
+def _find_crossed_limit(
+    tools: RunTools, sweeps: Sequence[PlannedSweep], synthesis: PlannedCalls
+) -> str:
     """Return a phrase on the limit that the run would cross, and how much it leaves unread.
 
     Sweeps are added in the order in which a budget admits them; the synthesis is reserved first.

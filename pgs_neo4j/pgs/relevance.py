@@ -270,7 +270,7 @@ def _best_ranks(evidence: Evidence, partition: int) -> tuple[int, ...]:
 
 
 def _describe_evidence(count: int, title: str) -> str:
-    """Return the reason for reading a partition with ``count`` matching nodes, the best ``title``.
+    """Return why to read a partition: it has ``count`` matching nodes, the best with ``title``.
 
     A partition without a matching node is chosen by documents that refer to matching nodes, or that
     these refer to.

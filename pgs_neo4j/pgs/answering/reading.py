@@ -188,17 +188,17 @@ class SectionGate:
 
     def pass_on(self, piece: str) -> str:
         """Return the text that may be shown after ``piece`` has arrived."""
-        return "".join(self._take(piece))
+        return "".join(self._pass_lines(piece))
 
     def end(self) -> str:
         """Return the rest of the text that may be shown; call it at the end of the reply."""
         rest, self._line = self._line, ""
-        return "" if self._closed or self._opens(rest) else rest
+        return "" if self._closed or self._opens_missing(rest) else rest
 
-    def _take(self, piece: str) -> Iterator[str]:
+    def _pass_lines(self, piece: str) -> Iterator[str]:
         *lines, self._line = (self._line + piece).split("\n")
         for line in lines:
-            self._closed = self._closed or (not self._passed and self._opens(line))
+            self._closed = self._closed or (not self._passed and self._opens_missing(line))
             if self._closed:
                 return
             yield f"{line}\n"
@@ -207,5 +207,5 @@ class SectionGate:
             yield self._line
             self._passed, self._line = True, ""
 
-    def _opens(self, line: str) -> bool:
+    def _opens_missing(self, line: str) -> bool:
         return opened_section(f"{line}\n", SECTIONS) == NOT_FOUND

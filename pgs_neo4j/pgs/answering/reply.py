@@ -171,7 +171,7 @@ async def ask_and_check(
     if strict and (failed := doubted_sentences(read.text)):
         again = ask_again(prompt, failed)
         first = read, completion
-        read, completion = await _reply_again(order, tools, record, context, again, first)
+        read, completion = await _request_second_reply(order, tools, record, context, again, first)
         read = strike_reply(read, context)
     absences = await _look_for_missing(order, tools, record, context, read)
     verdicts = VerdictFilter(absences, NOT_FOUND, SECTIONS)
@@ -181,7 +181,7 @@ async def ask_and_check(
     return CheckedReply(read, text, absences, completion)
 
 
-async def _reply_again(
+async def _request_second_reply(
     order: AnswerOrder,
     tools: RunTools,
     record: AnswerRecord,

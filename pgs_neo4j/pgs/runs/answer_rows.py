@@ -213,7 +213,7 @@ def _citation_row(statement_id: str, citation: Citation) -> CitationRow:
 class ShownNodeRow(TypedDict):
     """A node that a prompt showed; ``hash`` is the hash of its text.
 
-    ``key`` identifies the node if its element id has been reused.
+    If the element id belongs to another node by now, ``key`` differs.
     """
 
     element_id: str

@@ -84,7 +84,7 @@ async def record(
     )
 
 
-async def forget(db: Database, graph: str) -> int:
+async def delete_weights(db: Database, graph: str) -> int:
     """Delete the weights that only the runs of one graph have rated, and return their number."""
     rows = await db.write(queries.get("pgs/runs/delete_weights"), graph=graph)
     return int(rows[0]["deleted"])

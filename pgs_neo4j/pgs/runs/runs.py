@@ -122,7 +122,7 @@ async def begin(
 ) -> str | None:
     """Record the beginning of a run; its generation is not deleted before the run ends.
 
-    ``total`` is what was spent for the run before its record exists. Returns the id of the run, or
+    ``total`` is what was spent for the run before it had a record. Returns the id of the run, or
     the id of an earlier run if the idempotency key was used before, or None if the generation, the
     session, or the graph was removed.
     """
@@ -150,8 +150,8 @@ async def find_id_by_key(db: Database, graph: str, session: str, key: str) -> st
 async def find(db: Database, prefix: str) -> str:
     """Return the id of the only run whose id begins with ``prefix``.
 
-    A complete id is returned without a look into the database. Raises UnknownRunError if no id
-    begins so, and UsageError, which lists the ids, if several do.
+    A complete id is returned without asking the database. Raises UnknownRunError if no id begins
+    with it, and UsageError, which lists the ids, if several do.
     """
     if keys.is_run_id(prefix):
         return prefix

@@ -27,9 +27,10 @@ Name = tuple[int, str]
 class SweepNodeRow(TypedDict):
     """The node of a sweep.
 
-    The ranks that were read, and those shown without proof, are stored as half-open ranges, by
-    their first and last ends. ``without_text`` lists single ranks. ``struck`` are the texts that
-    were struck, with their ``struck_reasons`` in the same order. ``usage`` is JSON.
+    The ranks that were read are half-open ranges from ``read_first`` to ``read_last``, and the
+    ranks that were shown without proof are ranges from ``unproven_first`` to ``unproven_last``.
+    ``without_text`` lists single ranks. ``struck`` are the texts that were struck, with their
+    ``struck_reasons`` in the same order. ``usage`` is JSON.
     """
 
     id: str
