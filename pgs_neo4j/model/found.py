@@ -112,7 +112,7 @@ class FoundUnit:
     """A partition (level 0) or a unit of the hierarchy whose texts match the question.
 
     ``abstract`` consists of its most typical sentences. ``domain_state`` is from the last report on
-    the partition, and ``run`` is the id of that report's run; both are empty if there is none.
+    the partition, and ``run`` is the id of that report's run; both are empty without a report.
     """
 
     level: int

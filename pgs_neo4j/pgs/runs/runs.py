@@ -140,7 +140,7 @@ async def begin(
 
 
 async def find_id_by_key(db: Database, graph: str, session: str, key: str) -> str | None:
-    """Return the id of the session's run with an idempotency key; None if there is none."""
+    """Return the id of the session's run with an idempotency key, or None."""
     rows = await db.read(
         queries.get("pgs/runs/run_by_key"), idempotency=keys.idempotency_uid(graph, session, key)
     )
@@ -191,7 +191,7 @@ async def read(db: Database, run: str) -> StoredRun:
 
 
 def check_key(key: str | None) -> None:
-    """Raise UsageError for an idempotency key that is blank, too long, or not printable."""
+    """Raise UsageError for an idempotency key that is blank, overlong, or not printable."""
     if key is not None and not (key.strip() and len(key) <= MAX_KEY and key.isprintable()):
         raise UsageError(f"an idempotency key has 1 to {MAX_KEY} printable characters")
 
