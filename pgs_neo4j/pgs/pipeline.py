@@ -183,14 +183,8 @@ async def synthesize(run: Run) -> None:
     stop = tools.calls.sweeping_stop()
     unread = [sweep for sweep in run.sweeps if sweep.status is SweepStatus.UNREAD]
     order = await _make_synthesis_order(run)
-    synthesis_tools = SynthesisTools(
-        llm=tools.synthesis_llm,
-        calls=tools.calls,
-        replies=run.record.replies,
-        on_event=tools.log.on_event,
-        warn=tools.log.warn,
-        check_deleted=tools.db.check_deleted,
-        reducing_llm=tools.sweep_llm,
+    synthesis_tools = SynthesisTools.of_run(
+        tools, tools.synthesis_llm, run.record.replies, reducing_llm=tools.sweep_llm
     )
     with tools.log.phase("synthesize"):
         try:

@@ -203,14 +203,7 @@ async def ask_once(
     ``room`` is the most tokens of the reply. Raises ModelError, StoppedError, and DatabaseError.
     """
     effort = order.run.config.sweep_effort
-    connected = SynthesisTools(
-        llm=llm,
-        calls=tools.calls,
-        replies=record.replies,
-        on_event=tools.log.on_event,
-        warn=tools.log.warn,
-        check_deleted=tools.db.check_deleted,
-    )
+    connected = SynthesisTools.of_run(tools, llm, record.replies)
     reply = await find_or_claim(connected, record.replies.key(llm, prompt, room, effort))
     if reply is not None:
         tools.calls.count_cached(reply)

@@ -233,14 +233,7 @@ async def _complete(
     llm, config = tools.synthesis_llm, order.run.config
     room = reserve.reply_tokens(tools.calls, llm, config, prompt)
     effort = config.synthesis_effort
-    connected = SynthesisTools(
-        llm=llm,
-        calls=tools.calls,
-        replies=record.replies,
-        on_event=on_event,
-        warn=tools.log.warn,
-        check_deleted=tools.db.check_deleted,
-    )
+    connected = SynthesisTools.of_run(tools, llm, record.replies)
     try:
         reply = await read_reply(connected, prompt, stream_piece, room=room, effort=effort)
     except PromptCutError:

@@ -18,6 +18,7 @@ from pgs_neo4j.llm.calls.receipts import ReceiptFilter, without_receipts
 from pgs_neo4j.llm.calls.replies import Replies, claim_purchases, wait_for_purchase
 from pgs_neo4j.llm.protocol import LLM
 from pgs_neo4j.model import CheckedAbsence, Completion, Effort, Partition, Prompt, Sweep, Unit
+from pgs_neo4j.pgs.order import RunTools
 from pgs_neo4j.text.thinking import ThinkingFilter
 
 CheckDeleted = Callable[[object], Awaitable[None]]
@@ -68,6 +69,21 @@ class SynthesisTools:
     warn: Callable[[str], None]
     check_deleted: CheckDeleted
     reducing_llm: LLM | None = None
+
+    @classmethod
+    def of_run(
+        cls, tools: RunTools, llm: LLM, replies: Replies, *, reducing_llm: LLM | None = None
+    ) -> SynthesisTools:
+        """Return the connections of a run for the replies of ``llm``, one of its models."""
+        return cls(
+            llm=llm,
+            calls=tools.calls,
+            replies=replies,
+            on_event=tools.log.on_event,
+            warn=tools.log.warn,
+            check_deleted=tools.db.check_deleted,
+            reducing_llm=reducing_llm,
+        )
 
 
 async def read_reply(

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
+from pgs_neo4j.config import PGSConfig
 from pgs_neo4j.errors import DatabaseError, TextDeletedError
-from pgs_neo4j.events import Event, TextStreamed
-from pgs_neo4j.pgs.synthesis.reply import PAUSE, Teller
+from pgs_neo4j.events import Event, TextStreamed, Warned
+from pgs_neo4j.llm.calls.calls import Calls
+from pgs_neo4j.llm.scripted import ScriptedLLM
+from pgs_neo4j.pgs.log import RunLog
+from pgs_neo4j.pgs.synthesis.reply import PAUSE, SynthesisTools, Teller
 
 PIECES = ["The keeper ", "hid ", "eleven ", "bells."]
 
@@ -84,3 +90,20 @@ async def test_slow_checks_take_a_part_of_the_time_and_lose_no_piece() -> None:
     lasted = clock() - began
     assert "".join(checks.told) == "".join(pieces)
     assert len(checks.checked) * checks.takes_s < lasted / PAUSE + 2 * checks.takes_s
+
+
+@pytest.mark.parametrize("reducing", [None, ScriptedLLM()])
+async def test_a_run_lends_its_calls_its_log_and_its_checks(reducing: ScriptedLLM | None) -> None:
+    events: list[Event] = []
+    checks, calls, llm = Checks(), Calls.of(PGSConfig(), {}), ScriptedLLM()
+    log = RunLog(events.append)
+    run: Any = SimpleNamespace(calls=calls, log=log, db=SimpleNamespace(check_deleted=checks.check))
+    replies: Any = object()
+    tools = SynthesisTools.of_run(run, llm, replies, reducing_llm=reducing)
+    assert (tools.llm, tools.calls, tools.replies) == (llm, calls, replies)
+    assert tools.reducing_llm is reducing
+    tools.warn("cut")
+    tools.on_event(TextStreamed("piece"))
+    assert (log.warnings, events) == (["cut"], [Warned("cut"), TextStreamed("piece")])
+    await tools.check_deleted("piece")
+    assert checks.checked == ["piece"]
