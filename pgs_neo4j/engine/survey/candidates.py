@@ -48,16 +48,17 @@ RELATIONSHIP_WEIGHT_WORDS = (
     "count",
     "frequency",
 )
-# What a person is in a film or on a team: short, and found on relationships alone.
-PART_WORDS = ("role", "roles", "character", "characters")
+# The role of a person in a film or on a team. Its texts are short, and only relationships have it.
+ROLE_WORDS = ("role", "roles", "character", "characters")
 EMBEDDING_WORDS = ("embedding", "embeddings", "vector", "emb")
 
 NUMBERS = frozenset({"INTEGER", "FLOAT"})
 MIN_TEXT_SHARE = 0.05  # of a label's nodes
-MIN_TEXT_NODES = 0.5  # of a label's nodes, for a key to be their title
-MIN_LONG = 120  # mean characters from which prose is prose, whatever its name says
+MIN_TEXT_NODES = 0.5  # of a label's nodes must have a key that is to be their title
+MIN_LONG = 120  # mean characters from which prose counts, whatever its property is called
 MIN_DISTINCT_SHARE = 0.05  # of the nodes; below, a property enumerates a few values
-# Of a title's values, by the rank of its name: the less directly it names its node, the more.
+# The least share of distinct titles, by the rank of the property's name: the less directly the name
+# says title, the more titles must differ.
 LEAST_DISTINCT = (0.0, 0.5, 0.5, 0.5, 0.9)
 MAX_TITLE_LENGTH = 200
 MIN_KEY_SHARE = 0.99
@@ -66,9 +67,9 @@ MIN_DIMENSIONS = 32  # of a list of numbers whose name does not say embedding
 
 
 def is_prose(sample: LabelSample, candidate: NodeProperty) -> bool:
-    """Whether enough nodes have differing strings in natural language.
+    """Return whether enough nodes have different strings in natural language.
 
-    Quantities with units, addresses, codes, and links are none, however many words they have.
+    Quantities with units, addresses, codes, and links do not count, however many words they have.
     """
     if sample.share(candidate) < MIN_TEXT_SHARE or is_enumerated(candidate):
         return False
@@ -80,7 +81,7 @@ def is_prose(sample: LabelSample, candidate: NodeProperty) -> bool:
 
 
 def is_title(sample: LabelSample, candidate: NodeProperty) -> bool:
-    """Whether its name says title of these nodes and most of them have short strings."""
+    """Return whether a property's name says title, and most nodes have short strings in it."""
     rank = rank_title(sample.label, candidate.name)
     if rank is None or candidate.texts != candidate.nodes:
         return False
@@ -92,27 +93,27 @@ def is_title(sample: LabelSample, candidate: NodeProperty) -> bool:
 
 
 def is_named_text(sample: LabelSample, candidate: NodeProperty) -> bool:
-    """Whether its name says text, though its strings are too short for prose."""
+    """Return whether a property's name says text, even if its strings are too short for prose."""
     if not names_text(candidate.name) or candidate.texts != candidate.nodes:
         return False
     if sample.share(candidate) < MIN_TEXT_SHARE or is_enumerated(candidate):
         return False
     if candidate.share_of("blank", "link", "moment", "number", "code") >= 0.5:
         return False
-    # "jurisdiction_description: Samoa" spells out a code.
+    # A description of one word, as in "jurisdiction_description: Samoa", spells out a code.
     qualified = len(split_words(candidate.name)) > 1
     return not (qualified and candidate.share_of("word") >= 0.5)
 
 
 def is_enumerated(candidate: NodeProperty) -> bool:
-    """Whether many nodes share each of its values."""
+    """Return whether a property has a few values, each of which many nodes share."""
     return candidate.distinct < MIN_DISTINCT_SHARE * candidate.nodes
 
 
 def is_key(sample: LabelSample, candidate: NodeProperty) -> bool:
-    """Whether it identifies the nodes of a label.
+    """Return whether a property identifies the nodes of a label.
 
-    A constraint proves it. Otherwise its name says key and its sampled values are unique.
+    A constraint proves it. Otherwise its name must say key, and its sampled values must be unique.
     """
     if candidate.unique:
         return True
@@ -128,7 +129,7 @@ def choose_title(sample: LabelSample) -> NodeProperty | None:
     """Return the property that names the nodes of a label, if any."""
     found = [item for item in sample.properties if is_title(sample, item)]
     named = any((rank_title(sample.label, item.name) or 0) == 3 for item in found)
-    # Beside first and last names, a title that several share is that of a job.
+    # If there are first and last names, a title that several people share is a job title.
     found = [
         item
         for item in found
@@ -145,7 +146,7 @@ def choose_title(sample: LabelSample) -> NodeProperty | None:
 
 
 def choose_texts(sample: LabelSample, title: str | None) -> list[NodeProperty]:
-    """Return what there is to read on the nodes of a label: its title, and its prose.
+    """Return the properties to read on the nodes of a label: its title and its texts.
 
     The title comes first, and short texts come before long ones.
     """
@@ -172,13 +173,14 @@ def choose_key(sample: LabelSample) -> NodeProperty | None:
 
 
 def _is_shared(item: NodeProperty) -> bool:
+    """Return whether more than a fifth of the values repeat."""
     return item.distinct < 0.8 * item.nodes
 
 
 def is_legible(sample: LabelSample, key: NodeProperty) -> bool:
-    """Whether a key can serve as a title: short strings on most nodes, of varying length.
+    """Return whether a key can serve as a title: most nodes have short strings of varying length.
 
-    Codes that a machine made have all the same length, and numbers tell people nothing.
+    Codes that a machine made all have the same length, and numbers mean nothing to people.
     """
     if key.texts != key.nodes or (key.mean_length or 0.0) > MAX_TITLE_LENGTH:
         return False
@@ -189,12 +191,12 @@ def is_legible(sample: LabelSample, key: NodeProperty) -> bool:
 
 
 def is_numeric(candidate: NodeProperty | RelationshipProperty) -> bool:
-    """Whether every value is an integer or a float."""
+    """Return whether every value is an integer or a float."""
     return set(candidate.types) <= NUMBERS and bool(candidate.types)
 
 
 def is_weight(candidate: NodeProperty) -> bool:
-    """Whether its name says weight and all its values are numbers.
+    """Return whether a property's name says weight, and all its values are numbers.
 
     A whole-numbered rank is a place in an order, not a weight.
     """
@@ -205,38 +207,38 @@ def is_weight(candidate: NodeProperty) -> bool:
 
 
 def is_relationship_weight(candidate: RelationshipProperty) -> bool:
-    """Whether its name says weight and all its values are numbers."""
+    """Return whether a property's name says weight, and all its values are numbers."""
     return rank_name(candidate.name, RELATIONSHIP_WEIGHT_WORDS) is not None and is_numeric(
         candidate
     )
 
 
 def is_relationship_text(sample: TypeSample, candidate: RelationshipProperty) -> bool:
-    """Whether relationships of a type state differing facts in words there.
+    """Return whether relationships of a type state different facts in this property.
 
-    Those are texts like the ones of nodes, and the parts that people play.
+    Facts are texts like those of nodes, and the roles that people play.
     """
     count = candidate.relationships
     if candidate.texts != count or sample.share(candidate) < MIN_TEXT_SHARE:
         return False
     if candidate.distinct < MIN_DISTINCT_SHARE * count:
         return False
-    if names_part(candidate) or names_text(candidate.name):
+    if names_role(candidate) or names_text(candidate.name):
         return candidate.share_of("word", "phrase", "prose") >= 0.5
     if names_fact(candidate.name) and (candidate.mean_length or 0.0) < MIN_LONG:
         return False
     return candidate.share_of("prose") >= 0.5 and candidate.prose >= 0.5 * count
 
 
-def names_part(candidate: RelationshipProperty) -> bool:
-    """Whether its name says that it is a part that a person plays."""
-    return rank_name(candidate.name, PART_WORDS) is not None
+def names_role(candidate: RelationshipProperty) -> bool:
+    """Return whether a property's name says that it is a role that a person plays."""
+    return rank_name(candidate.name, ROLE_WORDS) is not None
 
 
 def is_embedding(candidate: NodeProperty) -> bool:
-    """Whether it holds vectors.
+    """Return whether a property holds vectors.
 
-    Its lists of numbers have a name that says embedding, or at least 32 entries.
+    It holds lists of numbers, and its name says embedding, or the lists have at least 32 entries.
     """
     if not candidate.sizes or not candidate.sizes[0][0]:
         return False
@@ -245,17 +247,17 @@ def is_embedding(candidate: NodeProperty) -> bool:
 
 
 def may_be_vector(candidate: RelationshipProperty) -> bool:
-    """Whether some of its values are lists of numbers."""
+    """Return whether some values of a property are lists of numbers."""
     return any(
         kind.startswith("LIST<") and any(number in kind for number in NUMBERS)
         for kind in candidate.types
     )
 
 
-def node_shares(
+def sum_node_shares(
     survey: Survey, is_candidate: Callable[[LabelSample, NodeProperty], bool]
 ) -> dict[str, float]:
-    """Share of all nodes that each candidate property covers, by its name.
+    """Return the share of all nodes that each candidate property covers, by its name.
 
     A property covers the nodes of a label only if it is a candidate for that label.
     """

@@ -1,7 +1,7 @@
 """Proposes a graph mapping from a survey and gives the reasons. Pure.
 
-Title, key, and texts are chosen for each label. A property that serves all labels that have it is
-written without a label, so that a graph whose labels are alike has the shortest mapping. Weight and
+Title, key, and texts are chosen for each label. The mapping names a property without a label if it
+serves every label that has it. So a graph whose labels are alike gets a short mapping. Weight and
 embedding are the same for all labels, so the property that suits most nodes wins. Nodes with
 several labels count once per label.
 """
@@ -24,7 +24,7 @@ from pgs_neo4j.model import GraphMapping
 from pgs_neo4j.text.shown import percent
 
 MAX_LISTED = 10
-MIN_DISTINCT = 0.8  # of the nodes with a title; below, it names too little
+MIN_DISTINCT = 0.8  # of titles; with fewer, titles do not distinguish enough nodes
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class Proposal:
 
 @dataclass(frozen=True, slots=True)
 class LabelChoice:
-    """What names, identifies, and is read on the nodes of one label."""
+    """The title, the key, and the texts that are proposed for the nodes of one label."""
 
     sample: LabelSample
     title: NodeProperty | None
@@ -53,23 +53,23 @@ class LabelChoice:
 
 @dataclass(frozen=True, slots=True)
 class Names:
-    """A property for all labels, if any, and ``LABEL.PROPERTY`` for single ones."""
+    """A property for all labels, if any, and ``LABEL.PROPERTY`` for single labels."""
 
     plain: str | None
     labeled: tuple[str, ...]
 
     @property
     def listed(self) -> str:
-        """All of them, for people."""
+        """All names in one line, for people."""
         return ", ".join(map(quote_name, filter(None, (*self.labeled, self.plain))))
 
 
 def propose(survey: Survey, labels: Collection[str] = ()) -> Proposal:
-    """Propose a mapping of all labels and types, or that of a published schema.
+    """Propose a mapping of all labels and types, or the mapping of a published schema.
 
-    If ``labels`` are named, those of the survey, only their nodes take part.
-    Titles, keys, and texts are those of each label. Ties go to the name whose word is first in the
-    lists of ``names``, then to the alphabet.
+    With ``labels``, which must be those of the survey, only their nodes take part. Titles, keys,
+    and texts are chosen for each label. Of properties that suit equally well, the one whose word
+    comes first in the lists of words wins, then the first one in the alphabet.
     """
     if not survey.nodes:
         return Proposal(GraphMapping(), ("the database has no nodes yet; load some first",))
@@ -121,32 +121,32 @@ def _propose_all(survey: Survey) -> Proposal:
 
 
 def choose_by_label(survey: Survey) -> tuple[LabelChoice, ...]:
-    """Return what is chosen for each label that was sampled."""
-    return tuple(_choose(sample) for sample in survey.labels if sample.sampled)
+    """Choose title, key, and texts for each label that was sampled."""
+    return tuple(_choose_for_label(sample) for sample in survey.labels if sample.sampled)
 
 
-def _choose(sample: LabelSample) -> LabelChoice:
+def _choose_for_label(sample: LabelSample) -> LabelChoice:
     named, key = candidates.choose_title(sample), candidates.choose_key(sample)
     texts = tuple(candidates.choose_texts(sample, named.name if named else None))
     shared = named is not None and named.distinct < MIN_DISTINCT * named.nodes
     if named and key and shared and candidates.is_legible(sample, key):
-        # A key that people can read tells the nodes apart that share their titles.
+        # A key that people can read distinguishes nodes that share their titles.
         return LabelChoice(sample, key, key, texts, named.name)
     return LabelChoice(sample, named, key, texts)
 
 
 def join_titles(choices: Sequence[LabelChoice]) -> Names:
     """Return the titles of all labels."""
-    return _join(choices, {c.sample.label: c.title.name for c in choices if c.title})
+    return _join_names(choices, {c.sample.label: c.title.name for c in choices if c.title})
 
 
 def join_keys(choices: Sequence[LabelChoice]) -> Names:
     """Return the keys of all labels."""
-    return _join(choices, {c.sample.label: c.key.name for c in choices if c.key})
+    return _join_names(choices, {c.sample.label: c.key.name for c in choices if c.key})
 
 
 def join_texts(choices: Sequence[LabelChoice]) -> tuple[str, ...]:
-    """Return the texts of all labels, titles before texts, and short before long."""
+    """Return the texts of all labels: titles first, then short texts before long ones."""
     order: dict[str, tuple[bool, float]] = {}
     labels: dict[str, list[str]] = {}
     for choice in choices:
@@ -158,31 +158,31 @@ def join_texts(choices: Sequence[LabelChoice]) -> tuple[str, ...]:
             labels.setdefault(item.name, []).append(choice.sample.label)
     names: list[str] = []
     for name in sorted(order, key=lambda name: (*order[name], name)):
-        holders = [c.sample.label for c in choices if _has(c.sample, name)]
+        holders = [c.sample.label for c in choices if _has_property(c.sample, name)]
         alike = holders == labels[name] or "" in labels[name]
         names += [name] if alike else [f"{label}.{name}" for label in labels[name]]
     return tuple(names)
 
 
-def _join(choices: Sequence[LabelChoice], chosen: Mapping[str, str]) -> Names:
-    """Return the property of most nodes for all labels, and those of the others."""
+def _join_names(choices: Sequence[LabelChoice], chosen: Mapping[str, str]) -> Names:
+    """Return the property that covers most nodes for all labels, and the others by label."""
     covered: dict[str, int] = {}
     for choice in choices:
         if name := chosen.get(choice.sample.label):
             covered[name] = covered.get(name, 0) + choice.sample.count
-    # A label without such a property must not get another one's.
+    # A label for which nothing was chosen must not get the property of another label.
     usable = [
         name
         for name in covered
-        if all(c.sample.label in chosen or not _has(c.sample, name) for c in choices)
+        if all(c.sample.label in chosen or not _has_property(c.sample, name) for c in choices)
     ]
-    # Nodes without a label can be named by a property of all labels only.
+    # Nodes without a label can only have a property that is for all labels.
     plain = chosen.get("") or min(usable, key=lambda name: (-covered[name], name), default=None)
     labeled = [f"{label}.{name}" for label, name in chosen.items() if label and name != plain]
     return Names(plain, tuple(labeled))
 
 
-def _has(sample: LabelSample, name: str) -> bool:
+def _has_property(sample: LabelSample, name: str) -> bool:
     return any(item.name == name for item in sample.properties)
 
 
@@ -193,15 +193,15 @@ def note_choices(choices: Sequence[LabelChoice]) -> list[str]:
     notes = [f"text: {listed}, in this order" if texts else "no property looks like text"]
     silent = [c.sample.label for c in choices if not c.texts]
     if texts and silent:
-        notes.append(f"no text on {_list(silent)}; these nodes count for structure only")
+        notes.append(f"no text on {_list_labels(silent)}; these nodes count for structure only")
     if titles.listed:
-        covered = _share(choices, [c for c in choices if c.title])
+        covered = _format_share(choices, [c for c in choices if c.title])
         notes.append(f"title: {titles.listed}, on {covered} of the nodes")
     else:
         notes.append("no property looks like a title; the first line of the text is used instead")
     notes += [
-        f"title of {_name(c.sample.label)}: {quote_name(c.title.name)}, because many nodes share "
-        f"their {quote_name(c.shared)}"
+        f"title of {_format_label(c.sample.label)}: {quote_name(c.title.name)}, because many nodes "
+        f"share their {quote_name(c.shared)}"
         for c in choices
         if c.title and c.shared
     ]
@@ -210,19 +210,21 @@ def note_choices(choices: Sequence[LabelChoice]) -> list[str]:
     keyed = [c for c in choices if c.key]
     proved = all(c.key.unique for c in keyed if c.key)
     why = "by a constraint" if proved else "in the sample"
-    notes.append(f"key: {keys.listed}, unique {why} on {_share(choices, keyed)} of the nodes")
+    notes.append(
+        f"key: {keys.listed}, unique {why} on {_format_share(choices, keyed)} of the nodes"
+    )
     return notes
 
 
-def _share(choices: Sequence[LabelChoice], chosen: Sequence[LabelChoice]) -> str:
+def _format_share(choices: Sequence[LabelChoice], chosen: Sequence[LabelChoice]) -> str:
     total = sum(choice.sample.count for choice in choices)
     return percent(sum(choice.sample.count for choice in chosen) / max(total, 1))
 
 
-def _list(labels: Sequence[str]) -> str:
-    some = ", ".join(map(_name, labels[:MAX_LISTED]))
+def _list_labels(labels: Sequence[str]) -> str:
+    some = ", ".join(map(_format_label, labels[:MAX_LISTED]))
     return f"{some} and {len(labels) - MAX_LISTED} more" if len(labels) > MAX_LISTED else some
 
 
-def _name(label: str) -> str:
+def _format_label(label: str) -> str:
     return quote_name(label) if label else "(no label)"

@@ -1,7 +1,7 @@
 """Recognizes published schemas in a survey, and maps them. Pure.
 
-The schemas are what other systems write to a database. A schema is recognized only if all its signs
-exist. One of its labels proves nothing.
+Other systems write data with these schemas to a database. A schema is recognized only if all its
+signs exist, because a single label proves nothing.
 """
 
 from __future__ import annotations
@@ -100,16 +100,19 @@ FALKORDB = Schema(
 PGS_INGEST = replace(
     FALKORDB,
     system="'pgs ingest'",
-    # Its nodes of documents look nearly like those of the SDK, but only it has this label.
+    # Its graphs nearly follow the schema of the SDK, but only 'pgs ingest' adds this label.
     labels={**FALKORDB.labels, "LoadedNode": ("id", "graph")},
 )
 SCHEMAS = (PGS_INGEST, NEO4J_GRAPHRAG, FALKORDB, GRAPHITI, LIGHTRAG)
-MIN_SIGN_SHARE = 0.5  # of the sampled nodes or relationships: nearly all have each sign
+MIN_SIGN_SHARE = 0.5  # of the sampled nodes or relationships must have each property of a sign
 
 
 @dataclass(frozen=True, slots=True)
 class Recognition:
-    """A schema that a database follows, and the survey of its labels alone."""
+    """A schema that a database follows, and the part of the survey that covers its labels.
+
+    ``also`` names other systems whose schemas the database follows.
+    """
 
     schema: Schema
     survey: Survey
@@ -123,7 +126,7 @@ class Recognition:
 
 def recognize(survey: Survey) -> Recognition | None:
     """Return the schema that a database follows; the first if it follows several."""
-    matches = [match for schema in SCHEMAS if (match := _match(survey, schema)) is not None]
+    matches = [match for schema in SCHEMAS if (match := _match_schema(survey, schema)) is not None]
     if any(match.schema is PGS_INGEST for match in matches):
         matches = [match for match in matches if match.schema is not FALKORDB]
     if not matches:
@@ -146,16 +149,18 @@ def map_schema(recognition: Recognition, usual: GraphMapping) -> GraphMapping:
         wanted,
         labels=recognition.labels,
         text=texts,
-        title=usual.title if schema.open_texts else _among(wanted.title, readable),
-        key=_key(wanted.key, part) if wanted.key else usual.key,
+        title=usual.title if schema.open_texts else _keep_known(wanted.title, readable),
+        key=_find_key(wanted.key, part) if wanted.key else usual.key,
         titles=usual.titles if schema.open_texts else (),
         keys=() if wanted.key else usual.keys,
         weight=usual.weight,
         relationship_weight=usual.relationship_weight,
-        embedding=_among(wanted.embedding, _vectors(part)),
-        relationship_name=_among(wanted.relationship_name, _strings(part)),
-        relationship_text=_among(wanted.relationship_text, _strings(part)),
-        relationship_embedding=_among(wanted.relationship_embedding, _link_vectors(part)),
+        embedding=_keep_known(wanted.embedding, _list_vectors(part)),
+        relationship_name=_keep_known(wanted.relationship_name, _list_strings(part)),
+        relationship_text=_keep_known(wanted.relationship_text, _list_strings(part)),
+        relationship_embedding=_keep_known(
+            wanted.relationship_embedding, _list_relationship_vectors(part)
+        ),
     )
 
 
@@ -164,27 +169,27 @@ def note_schema(recognition: Recognition, mapping: GraphMapping) -> Iterator[str
     schema = recognition.schema
     labels = schema.labels if not schema.renames else recognition.labels
     yield (
-        f"recognized the schema of {schema.system}, by the labels {_listed(labels)} and the "
-        f"relationship types {_listed(schema.types)}"
+        f"recognized the schema of {schema.system}, by the labels {_join_names(labels)} and the "
+        f"relationship types {_join_names(schema.types)}"
     )
     if schema is PGS_INGEST:
         yield "it is stored already: 'pgs graph list' shows its name, and it needs no other mapping"
     for other in recognition.also:
         yield f"the database also follows the schema of {other}; store that as another graph"
-    yield f"labels: {_listed(mapping.labels)}; nodes with none of them do not take part"
-    yield f"text: {_listed(mapping.text)}, in this order" if mapping.text else "no text"
+    yield f"labels: {_join_names(mapping.labels)}; nodes with none of them do not take part"
+    yield f"text: {_join_names(mapping.text)}, in this order" if mapping.text else "no text"
     titles = [*mapping.titles, *filter(None, (mapping.title,))]
-    yield f"title: {_listed(titles)}" if titles else "no title in common"
+    yield f"title: {_join_names(titles)}" if titles else "no title in common"
     if keys := [*mapping.keys, *filter(None, (mapping.key,))]:
-        yield f"key: {_listed(keys)}"
+        yield f"key: {_join_names(keys)}"
     else:
         yield "no property identifies every node; citations use the ids of the database"
     if mapping.embedding:
         yield f"embedding: {quote_name(mapping.embedding)}"
     yield from _note_relationships(mapping)
     if mapping.chunk_labels:
-        mentions = f"their mentions: {_listed(mapping.mention_types)}"
-        yield f"passages: {_listed(mapping.chunk_labels)}; {mentions}"
+        mentions = f"their mentions: {_join_names(mapping.mention_types)}"
+        yield f"passages: {_join_names(mapping.chunk_labels)}; {mentions}"
 
 
 def _note_relationships(mapping: GraphMapping) -> Iterator[str]:
@@ -198,18 +203,18 @@ def _note_relationships(mapping: GraphMapping) -> Iterator[str]:
             yield f"{what}: {quote_name(name)}"
 
 
-def _match(survey: Survey, schema: Schema) -> Recognition | None:
-    """Return the survey of a schema's own labels; None if a sign is missing."""
+def _match_schema(survey: Survey, schema: Schema) -> Recognition | None:
+    """Restrict a survey to the labels of a schema; None if a sign of the schema is missing."""
     types = {sample.type: sample for sample in survey.relationship_types}
     for name, properties in schema.types.items():
-        if name not in types or not _has_links(types[name], properties):
+        if name not in types or not _has_relationship_properties(types[name], properties):
             return None
     signs = []
     for name, properties in schema.labels.items():
         named = [
             sample
             for sample in survey.labels
-            if (schema.renames or sample.label == name) and _has(sample, properties)
+            if (schema.renames or sample.label == name) and _has_properties(sample, properties)
         ]
         if not named:
             return None
@@ -221,17 +226,17 @@ def _match(survey: Survey, schema: Schema) -> Recognition | None:
     return Recognition(schema, replace(survey, labels=tuple(part)))
 
 
-def _has(sample: LabelSample, properties: tuple[str, ...]) -> bool:
+def _has_properties(sample: LabelSample, properties: tuple[str, ...]) -> bool:
     shares = {item.name: sample.share(item) for item in sample.properties}
     return all(shares.get(name, 0.0) >= MIN_SIGN_SHARE for name in properties)
 
 
-def _has_links(sample: TypeSample, properties: tuple[str, ...]) -> bool:
+def _has_relationship_properties(sample: TypeSample, properties: tuple[str, ...]) -> bool:
     counts = {item.name: item.relationships for item in sample.properties}
     return all(counts.get(name, 0) >= MIN_SIGN_SHARE * sample.sampled for name in properties)
 
 
-def _key(name: str, part: Survey) -> str | None:
+def _find_key(name: str, part: Survey) -> str | None:
     """Return the name of a key if it identifies the nodes of all labels."""
     for sample in part.labels:
         named = [item for item in sample.properties if item.name == name]
@@ -240,11 +245,11 @@ def _key(name: str, part: Survey) -> str | None:
     return name
 
 
-def _among(name: str | None, names: set[str]) -> str | None:
+def _keep_known(name: str | None, names: set[str]) -> str | None:
     return name if name in names else None
 
 
-def _vectors(part: Survey) -> set[str]:
+def _list_vectors(part: Survey) -> set[str]:
     return {
         item.name
         for sample in part.labels
@@ -253,7 +258,7 @@ def _vectors(part: Survey) -> set[str]:
     }
 
 
-def _strings(part: Survey) -> set[str]:
+def _list_strings(part: Survey) -> set[str]:
     return {
         item.name
         for sample in part.relationship_types
@@ -262,7 +267,7 @@ def _strings(part: Survey) -> set[str]:
     }
 
 
-def _link_vectors(part: Survey) -> set[str]:
+def _list_relationship_vectors(part: Survey) -> set[str]:
     return {
         item.name
         for sample in part.relationship_types
@@ -271,5 +276,5 @@ def _link_vectors(part: Survey) -> set[str]:
     }
 
 
-def _listed(names: Iterable[str]) -> str:
+def _join_names(names: Iterable[str]) -> str:
     return ", ".join(map(quote_name, names))

@@ -1,4 +1,4 @@
-"""Refuses mappings whose properties are missing, of the wrong type, or no key."""
+"""Refuses mappings whose properties are missing, have the wrong type, or identify no node."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ READABLE = ("BOOLEAN", "INTEGER", "FLOAT")
 MIN_FITTING = 0.5  # of the values of a property; the others count as missing
 MAX_SHARED = 0.05  # of the nodes with a key: a few duplicates do not spoil the others
 MAX_LISTED = 8
-LABELED = ("--text", "--title", "--key")  # may be properties of single labels
+LABELED = ("--text", "--title", "--key")  # options that take properties of single labels
 INSIST = "to store the graph before such data comes, use --allow-missing (in HTTP, allow_missing)"
 
 
@@ -29,7 +29,7 @@ async def refuse_missing(db: Database, content: Survey, mapping: GraphMapping) -
     The database is asked about properties that the sample lacks, because a sample misses rare ones.
     """
     names = {item.name for sample in content.labels for item in sample.properties}
-    for option, name in _node_properties(mapping):
+    for option, name in _list_node_properties(mapping):
         labeled = option in LABELED
         if find_named(content, name) if labeled else name in names:
             continue
@@ -43,9 +43,9 @@ async def refuse_missing(db: Database, content: Survey, mapping: GraphMapping) -
             if rows[0]["count"]:
                 break
         else:
-            raise _missing_property(content, option, name, mapping.labels)
+            raise _explain_missing_node_property(content, option, name, mapping.labels)
     names = {item.name for sample in content.relationship_types for item in sample.properties}
-    for option, name in relationship_properties(mapping):
+    for option, name in list_relationship_properties(mapping):
         if name not in names:
             rows = await db.read(
                 queries.get("engine/survey/count_relationship_property"),
@@ -53,13 +53,13 @@ async def refuse_missing(db: Database, content: Survey, mapping: GraphMapping) -
                 name=name,
             )
             if not rows[0]["count"]:
-                raise _missing("relationship", option, name, names)
+                raise _explain_missing("relationship", option, name, names)
 
 
 def refuse_types(content: Survey, mapping: GraphMapping) -> None:
     """Raise MappingError if most sampled values of a property cannot be used.
 
-    Fewer values of another type do no harm: they count as missing.
+    Fewer values of another type do no harm, because they count as missing.
     """
     links = [item for sample in content.relationship_types for item in sample.properties]
     for name in mapping.text:
@@ -73,24 +73,24 @@ def refuse_types(content: Survey, mapping: GraphMapping) -> None:
             )
     nodes = [item for sample in content.labels for item in sample.properties]
     named = [item for item in nodes if item.name == mapping.weight]
-    if named and _share(named, _numbers) < MIN_FITTING:
-        raise _unusable("weight", "numbers", named)
+    if named and _measure_usable_share(named, _count_numbers) < MIN_FITTING:
+        raise _explain_unusable("weight", "numbers", named)
     named = [item for item in nodes if item.name == mapping.embedding]
-    if named and _share(named, _vectors) < MIN_FITTING:
-        raise _unusable("embedding", "lists of numbers", named)
+    if named and _measure_usable_share(named, _count_vectors) < MIN_FITTING:
+        raise _explain_unusable("embedding", "lists of numbers", named)
     weights = [item for item in links if item.name == mapping.relationship_weight]
     if weights and not any(candidates.NUMBERS & set(item.types) for item in weights):
-        raise _unusable("relationship-weight", "numbers", weights)
+        raise _explain_unusable("relationship-weight", "numbers", weights)
     vectors = [item for item in links if item.name == mapping.relationship_embedding]
     if vectors and not any(map(candidates.may_be_vector, vectors)):
-        raise _unusable("relationship-embedding", "lists of numbers", vectors)
+        raise _explain_unusable("relationship-embedding", "lists of numbers", vectors)
 
 
 async def note_key(db: Database, mapping: GraphMapping) -> list[str]:
     """Return a note on the few nodes that share their keys.
 
-    Nodes share a key only if their labels are the same. Raises MappingError if they are more than a
-    few, because such keys identify nothing.
+    Nodes share a key only if their labels are the same. Raises MappingError if more than a few
+    nodes do, because such keys identify nothing.
     """
     if not mapping.key_properties:
         return []
@@ -115,7 +115,7 @@ async def note_key(db: Database, mapping: GraphMapping) -> list[str]:
 
 
 def find_named(content: Survey, name: str) -> list[NodeProperty]:
-    """Return what is known of a text, title, or key, by label."""
+    """Return the sampled properties that a text, title, or key of a mapping means, by label."""
     wanted = set(split_property(name))
     return [
         item
@@ -126,7 +126,7 @@ def find_named(content: Survey, name: str) -> list[NodeProperty]:
 
 
 def is_readable(item: NodeProperty | RelationshipProperty) -> bool:
-    """Whether it can be read as text.
+    """Return whether a property can be read as text.
 
     Bytes, points, and lists of numbers cannot.
     """
@@ -143,8 +143,8 @@ def list_types(properties: Iterable[NodeProperty | RelationshipProperty]) -> str
     return ", ".join(kinds[:MAX_LISTED])
 
 
-def _node_properties(mapping: GraphMapping) -> Iterator[tuple[str, str]]:
-    """Yield each mapped property of nodes after its option."""
+def _list_node_properties(mapping: GraphMapping) -> Iterator[tuple[str, str]]:
+    """Yield each mapped property of nodes, with its option before it."""
     yield from (("--text", name) for name in mapping.text)
     yield from (("--title", name) for name in mapping.titles)
     yield from (("--key", name) for name in mapping.keys)
@@ -154,24 +154,24 @@ def _node_properties(mapping: GraphMapping) -> Iterator[tuple[str, str]]:
             yield f"--{option}", name
 
 
-def relationship_properties(mapping: GraphMapping) -> Iterator[tuple[str, str]]:
-    """Yield each mapped property of relationships after its option."""
+def list_relationship_properties(mapping: GraphMapping) -> Iterator[tuple[str, str]]:
+    """Yield each mapped property of relationships, with its option before it."""
     for part in ("weight", "name", "text", "embedding"):
         name = getattr(mapping, f"relationship_{part}")
         if name is not None:
             yield f"--relationship-{part}", name
 
 
-def _missing_property(
+def _explain_missing_node_property(
     content: Survey, option: str, name: str, chosen: Collection[str]
 ) -> MappingError:
-    """Return the error for a property of nodes, with what may be meant."""
+    """Return the error for a missing property of nodes, with the property that may be meant."""
     everywhere = {item.name for sample in content.labels for item in sample.properties}
     by_label = {sample.label: sample for sample in content.labels}
     for label, own in split_property(name)[1:]:
         if label in by_label:
             names = {item.name for item in by_label[label].properties}
-            return _missing(f"node labeled {quote_name(label)}", option, own, names)
+            return _explain_missing(f"node labeled {quote_name(label)}", option, own, names)
         near = difflib.get_close_matches(label, by_label, n=1)
         if chosen and label not in chosen and not near:
             return MappingError(
@@ -183,10 +183,10 @@ def _missing_property(
                 f"no node has the label {quote_name(label)} ({option} {quote_name(name)}); did you "
                 f"mean {quote_name(f'{near[0]}.{own}')}?"
             )
-    return _missing("node", option, name, everywhere)
+    return _explain_missing("node", option, name, everywhere)
 
 
-def _missing(what: str, option: str, name: str, names: Collection[str]) -> MappingError:
+def _explain_missing(what: str, option: str, name: str, names: Collection[str]) -> MappingError:
     near = difflib.get_close_matches(name, sorted(names), n=1)
     what, _, of = what.partition(" ")
     of = f" {of}" if of else ""
@@ -202,7 +202,7 @@ def _missing(what: str, option: str, name: str, names: Collection[str]) -> Mappi
     return MappingError(f"no {what}{of} has the property {quote_name(name)} ({option}); {way}")
 
 
-def _unusable(
+def _explain_unusable(
     option: str, wanted: str, properties: Collection[NodeProperty | RelationshipProperty]
 ) -> MappingError:
     name = next(iter(properties)).name
@@ -213,16 +213,18 @@ def _unusable(
     )
 
 
-def _share(properties: Collection[NodeProperty], usable: Callable[[NodeProperty], int]) -> float:
+def _measure_usable_share(
+    properties: Collection[NodeProperty], usable: Callable[[NodeProperty], int]
+) -> float:
     """Return the share of values that are usable, 0 to 1."""
     return sum(map(usable, properties)) / max(sum(item.nodes for item in properties), 1)
 
 
-def _numbers(item: NodeProperty) -> int:
+def _count_numbers(item: NodeProperty) -> int:
     if candidates.is_numeric(item):
         return item.nodes
     return item.nodes - item.texts if candidates.NUMBERS & set(item.types) else 0
 
 
-def _vectors(item: NodeProperty) -> int:
+def _count_vectors(item: NodeProperty) -> int:
     return sum(nodes for size, nodes in item.sizes if size)

@@ -26,23 +26,23 @@ from pgs_neo4j.engine.survey.values import (
 )
 from pgs_neo4j.errors import DatabaseAuthError, QueryError
 
-SAMPLE = 1_000  # nodes or relationships to inspect, approximately
+SAMPLE = 1_000  # nodes of a label, or relationships of a type, to inspect, approximately
 SCAN = 500_000
-"""Index entries that a sample is spread over, which takes 0.1 s when warm.
+"""The most index entries over which a sample is spread, which takes 0.1 s when warm.
 
-To find domains, so many nodes of a label and relationships of a type are read, the first ones.
+To find domains, the first ``SCAN`` nodes of each label and relationships of each type are read.
 """
-MAX_NAMES = 100  # labels, and types, to sample: the largest ones
+MAX_NAMES = 100  # labels to sample, and types; the most frequent ones are sampled
 MOST_NAMES = 100
-"""Labels and types that are looked at; a database with more is taken for one domain."""
+"""The most labels, or types, to search for domains; a database with more counts as one domain."""
 MAX_PROPERTIES = 200
-BUCKETS = 65_537  # of the hash in the statements
+BUCKETS = 65_537  # of the hash by which the statements choose a sample
 Counts = dict[str, int]
 
 
 @dataclass(frozen=True, slots=True)
 class Domain:
-    """Labels that relationships or common nodes connect, by falling count, and these types."""
+    """Labels that relationships or common nodes connect, by falling count, and their types."""
 
     labels: tuple[str, ...]
     relationship_types: tuple[str, ...] = ()
@@ -50,6 +50,8 @@ class Domain:
 
 @dataclass(frozen=True, slots=True)
 class _Counts:
+    """The numbers of nodes and relationships; ``floor`` is where counting by scans stopped."""
+
     nodes: int
     relationships: int
     labels: Counts
@@ -62,11 +64,11 @@ async def survey(
 ) -> Survey:
     """Count nodes and relationships and sample their properties.
 
-    Covers all labels and types unless some are named. With ``labels`` alone, the types are those
+    Covers all labels and types unless some are named. With only ``labels``, the types are those
     between nodes of these labels. Names that do not exist are ignored. The sample is the same as
     long as the database does not change.
     """
-    counted = await _count(db)
+    counted = await _read_counts(db)
     theirs, ours = _split_counts(counted.labels, OUR_LABELS)
     their_types, our_types = _split_counts(counted.types, OUR_TYPES)
     nodes = max(counted.nodes - sum(ours.values()), 0)
@@ -88,7 +90,7 @@ async def survey(
     )
 
 
-async def _count(db: Database) -> _Counts:
+async def _read_counts(db: Database) -> _Counts:
     try:
         row = (await db.read(queries.get("engine/survey/read_counts")))[0]
     except (QueryError, DatabaseAuthError):
@@ -113,9 +115,9 @@ async def _count_by_scan(db: Database) -> _Counts:
 
 
 def _split_counts(counts: Counts, prefix: str) -> tuple[Counts, Counts]:
-    """Split counts into those of the user and of this package.
+    """Split counts into those of the user and those of this package.
 
-    The largest come first; zeros are left out.
+    The largest counts come first; zeros are left out.
     """
     ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
     present = {name: count for name, count in ordered if count}
@@ -135,14 +137,14 @@ async def _sample_labels(
     for place, (label, count) in enumerate(counts.items()):
         rows: list[Row] = []
         if place < MAX_NAMES:
-            rows = await db.read(query, label=label, **_bounds(count))
+            rows = await db.read(query, label=label, **_make_sample_parameters(count))
         samples.append(
             LabelSample(
                 label=label,
                 count=count,
                 sampled=next((row["nodes"] for row in rows if row["property"] is None), 0),
                 properties=tuple(
-                    _node_property(row, (label, row["property"]) in unique)
+                    _make_node_property(row, (label, row["property"]) in unique)
                     for row in rows
                     if row["property"] is not None
                 ),
@@ -157,64 +159,65 @@ async def _sample_types(db: Database, counts: Counts) -> tuple[TypeSample, ...]:
     for place, (type_, count) in enumerate(counts.items()):
         rows: list[Row] = []
         if place < MAX_NAMES:
-            rows = await db.read(query, type=type_, **_bounds(count))
+            rows = await db.read(query, type=type_, **_make_sample_parameters(count))
         samples.append(
             TypeSample(
                 type=type_,
                 count=count,
                 sampled=next((row["relationships"] for row in rows if row["property"] is None), 0),
                 properties=tuple(
-                    _relationship_property(row) for row in rows if row["property"] is not None
+                    _make_relationship_property(row) for row in rows if row["property"] is not None
                 ),
             )
         )
     return tuple(samples)
 
 
-def _bounds(count: int) -> dict[str, int]:
+def _make_sample_parameters(count: int) -> dict[str, int]:
+    """Return the parameters of a statement that samples about ``SAMPLE`` of ``count`` entries."""
     share = min(1.0, SAMPLE / min(count, SCAN))
     return {"scan": SCAN, "threshold": math.ceil(BUCKETS * share), "limit": MAX_PROPERTIES}
 
 
-def _node_property(row: Row, unique: bool) -> NodeProperty:
+def _make_node_property(row: Row, unique: bool) -> NodeProperty:
     return NodeProperty(
         name=row["property"],
         nodes=row["nodes"],
-        types=_types_of(row["types"]),
+        types=_simplify_types(row["types"]),
         distinct=row["distinct_values"],
         texts=row["texts"],
         mean_length=row["mean_length"],
         longest=row["longest"],
         prose=row["prose"],
-        least=_finite(row["least"]),
-        greatest=_finite(row["greatest"]),
+        least=_drop_infinity(row["least"]),
+        greatest=_drop_infinity(row["greatest"]),
         sizes=tuple(sorted(Counter(row["sizes"]).items(), key=lambda item: (-item[1], -item[0]))),
         unique=unique,
         shapes=count_shapes(row["examples"]),
     )
 
 
-def _relationship_property(row: Row) -> RelationshipProperty:
+def _make_relationship_property(row: Row) -> RelationshipProperty:
     return RelationshipProperty(
         name=row["property"],
         relationships=row["relationships"],
-        types=_types_of(row["types"]),
+        types=_simplify_types(row["types"]),
         distinct=row["distinct_values"],
         texts=row["texts"],
         mean_length=row["mean_length"],
         prose=row["prose"],
-        least=_finite(row["least"]),
-        greatest=_finite(row["greatest"]),
+        least=_drop_infinity(row["least"]),
+        greatest=_drop_infinity(row["greatest"]),
         shapes=count_shapes(row["examples"]),
     )
 
 
-def _types_of(names: list[str]) -> tuple[str, ...]:
+def _simplify_types(names: list[str]) -> tuple[str, ...]:
     # A stored value is never null, so "NOT NULL" adds nothing.
     return tuple(sorted({name.replace(" NOT NULL", "") for name in names}))
 
 
-def _finite(value: Any) -> float | None:
+def _drop_infinity(value: Any) -> float | None:
     return float(value) if value is not None and math.isfinite(value) else None
 
 
@@ -247,8 +250,8 @@ async def read_types_between(
 ) -> set[str]:
     """Return the types of relationships with both ends in ``labels``.
 
-    ``counts`` are the relationships of each type. A type with more than ``SCAN`` of them stays, as
-    those beyond may connect such nodes. Raises DatabaseError.
+    ``counts`` is the number of relationships of each type. A type with more than ``SCAN`` of them
+    is always included, because the rest of them may connect such nodes. Raises DatabaseError.
     """
     chosen = set(labels)
     return {
@@ -273,10 +276,12 @@ def group_labels(
     together: Iterable[Sequence[str]],
     of_types: Mapping[str, Sequence[str]],
 ) -> tuple[Domain, ...]:
-    """Return the domains of labels with ``counts`` of nodes, of which some stand ``together``.
+    """Group labels into domains, the one with the most nodes first.
 
-    ``of_types`` are the labels at the ends of each relationship type.
+    ``counts`` is the number of nodes of each label. The labels of each entry of ``together`` belong
+    to one domain. ``of_types`` are the labels at the ends of each relationship type.
     """
+    # Union-find: each label points to another one of its domain, or to itself at the root.
     group = {label: label for label in counts if label}
 
     def root_of(label: str) -> str:
@@ -289,7 +294,7 @@ def group_labels(
         for label in known[1:]:
             group[root_of(label)] = root_of(known[0])
     members: dict[str, list[str]] = {}
-    for label in sorted(group, key=lambda one: (-counts[one], one)):
+    for label in sorted(group, key=lambda name: (-counts[name], name)):
         members.setdefault(root_of(label), []).append(label)
     found = [
         Domain(
@@ -299,18 +304,20 @@ def group_labels(
         for labels in members.values()
     ]
     return tuple(
-        sorted(found, key=lambda one: (-sum(map(counts.__getitem__, one.labels)), one.labels))
+        sorted(found, key=lambda each: (-sum(map(counts.__getitem__, each.labels)), each.labels))
     )
 
 
 def restrict_survey(survey: Survey, domain: Domain) -> Survey:
     """Return the part of a survey that is about a domain."""
-    labels = tuple(one for one in survey.labels if one.label in domain.labels)
-    types = tuple(one for one in survey.relationship_types if one.type in domain.relationship_types)
+    labels = tuple(item for item in survey.labels if item.label in domain.labels)
+    types = tuple(
+        item for item in survey.relationship_types if item.type in domain.relationship_types
+    )
     return replace(
         survey,
-        nodes=sum(one.count for one in labels),
-        relationships=sum(one.count for one in types),
+        nodes=sum(item.count for item in labels),
+        relationships=sum(item.count for item in types),
         labels=labels,
         relationship_types=types,
     )

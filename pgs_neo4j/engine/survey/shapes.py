@@ -1,4 +1,4 @@
-"""Tells from a string value what kind of content it is: a link, a date, a code, or prose. Pure."""
+"""Recognizes the content of a string: a link, a date, a code, or prose, for example. Pure."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Literal
 
 Shape = Literal["blank", "link", "moment", "number", "code", "amount", "word", "phrase", "prose"]
 
-PROSE_WORDS = 4  # from this many on, words in a row can say something
-# Of the pieces of prose, the share that are words. Addresses and product codes have fewer.
+PROSE_WORDS = 4  # the fewest words in a row that count as prose
+# The least share of words among the pieces of prose. Addresses and product codes have fewer.
 MIN_WORDS = 0.6
 
 _BLANK = frozenset(
@@ -47,7 +47,7 @@ _DATA = re.compile(r"\s*[\[{]\s*[\"{\[]")
 def shape_of(value: str) -> Shape:
     """Return the kind of content of one value.
 
-    ``code`` is an identifier: one token with digits, of capitals alone, or of several joined parts.
+    ``code`` is an identifier: one token that has digits, only capitals, or several joined parts.
     ``amount`` is a quantity with a unit. ``phrase`` has a few words, and ``prose`` at least four,
     or six letters of a script without spaces.
     """
@@ -63,7 +63,7 @@ def shape_of(value: str) -> Shape:
         return "prose"
     pieces = text.split()
     if len(pieces) == 1:
-        return _token(text)
+        return _classify_token(text)
     words = sum(map(_is_word, pieces))
     if len(pieces) >= PROSE_WORDS:
         return "prose" if words >= MIN_WORDS * len(pieces) else "phrase"
@@ -80,7 +80,7 @@ def _is_word(piece: str) -> bool:
     return any(map(str.isalpha, piece)) and not any(map(str.isdigit, piece))
 
 
-def _token(text: str) -> Shape:
+def _classify_token(text: str) -> Shape:
     letters = [sign for sign in text if sign.isalpha()]
     if not letters:
         return "code"

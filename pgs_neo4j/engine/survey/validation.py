@@ -12,11 +12,11 @@ from pgs_neo4j.engine.survey.refusal import (
     INSIST,
     find_named,
     is_readable,
+    list_relationship_properties,
     list_types,
     note_key,
     refuse_missing,
     refuse_types,
-    relationship_properties,
 )
 from pgs_neo4j.engine.survey.sample import survey
 from pgs_neo4j.engine.survey.values import NodeProperty, RelationshipProperty, Survey, quote_name
@@ -38,15 +38,16 @@ async def validate(
     """Return one warning per part of a mapping that the database contradicts.
 
     Raises MappingError if the mapping names a label or type of this package, if most values of a
-    property are of the wrong type, or if more than a few nodes share their keys. Types of values
-    are looked up in a sample. Unless ``allow_missing``, also raises it for a label, a relationship
-    type, or a property that nothing in the database has, and for labels that match no node.
+    property have the wrong type, or if more than a few nodes share their keys. Types of values are
+    looked up in a sample. Unless ``allow_missing`` is set, also raises it for a label, a
+    relationship type, or a property that nothing in the database has, and for labels that match no
+    node.
     """
     check_mapping(mapping)
     content = await survey(db, mapping.labels, mapping.relationship_types)
     if not allow_missing:
         if not content.labels:
-            await _refuse(db, mapping)
+            await _refuse_labels(db, mapping)
         await _refuse_unknown(db, content, mapping)
         await refuse_missing(db, content, mapping)
     refuse_types(content, mapping)
@@ -71,19 +72,22 @@ def check_survey(content: Survey, mapping: GraphMapping) -> list[str]:
     ]
     return [
         *missing,
-        *_absent_of_nodes(content, mapping),
-        *_mistyped_of_nodes(content, mapping),
-        *_absent_of_relationships(content, mapping),
-        *_mistyped_of_relationships(content, mapping),
+        *_warn_of_absent_node_properties(content, mapping),
+        *_warn_of_mistyped_node_properties(content, mapping),
+        *_warn_of_absent_relationship_properties(content, mapping),
+        *_warn_of_mistyped_relationship_properties(content, mapping),
     ]
 
 
 def check_values(content: Survey, mapping: GraphMapping) -> list[str]:
-    """Return those warnings of ``check_survey`` that are about values of another type.
+    """Return only the warnings of ``check_survey`` about values of the wrong type.
 
-    A graph that an ingestion made may lack anything else: its documents decide what there is.
+    A graph that an ingestion made may lack anything else, depending on its documents.
     """
-    return [*_mistyped_of_nodes(content, mapping), *_mistyped_of_relationships(content, mapping)]
+    return [
+        *_warn_of_mistyped_node_properties(content, mapping),
+        *_warn_of_mistyped_relationship_properties(content, mapping),
+    ]
 
 
 async def _refuse_unknown(db: Database, content: Survey, mapping: GraphMapping) -> None:
@@ -94,7 +98,7 @@ async def _refuse_unknown(db: Database, content: Survey, mapping: GraphMapping) 
     wanted_types = dict.fromkeys(mapping.relationship_types + mapping.mention_types)
     if labels.issuperset(wanted_labels) and types.issuperset(wanted_types):
         return
-    everything = await survey(db)  # labels and types that the mapping leaves out exist, as well
+    everything = await survey(db)  # covers labels and types that the mapping leaves out
     _refuse_names("node", "label", wanted_labels, [s.label for s in everything.labels if s.label])
     _refuse_names(
         "relationship", "type", wanted_types, [s.type for s in everything.relationship_types]
@@ -102,7 +106,7 @@ async def _refuse_unknown(db: Database, content: Survey, mapping: GraphMapping) 
 
 
 def _refuse_names(of: str, what: str, wanted: Iterable[str], known: Sequence[str]) -> None:
-    """Raise MappingError for the first name that is not known, with what may be meant."""
+    """Raise MappingError for the first unknown name, with the known name that may be meant."""
     for name in wanted:
         if name in known:
             continue
@@ -117,7 +121,7 @@ def _refuse_names(of: str, what: str, wanted: Iterable[str], known: Sequence[str
 
 
 def _find_resembling(name: str, known: Sequence[str]) -> str | None:
-    """Return the name that is likely meant: the same but for case and signs, or nearly so."""
+    """Return the known name that is likely meant: equal but for case and signs, or nearly equal."""
     plain = {"".join(filter(str.isalnum, one)).lower(): one for one in known}
     wanted = "".join(filter(str.isalnum, name)).lower()
     near = difflib.get_close_matches(wanted, plain, n=1, cutoff=0.8)
@@ -125,15 +129,16 @@ def _find_resembling(name: str, known: Sequence[str]) -> str | None:
 
 
 async def check_labels(db: Database, labels: Sequence[str]) -> None:
-    """Raise MappingError for a label that no node has, with the one that may be meant."""
+    """Raise MappingError for a label that no node has, with labels that may be meant."""
     content = await survey(db, labels) if labels else None
     found = {sample.label for sample in content.labels} if content else set(labels)
     for name in labels:
         if name not in found:
-            await _refuse(db, GraphMapping(labels=(name,)))
+            await _refuse_labels(db, GraphMapping(labels=(name,)))
 
 
-async def _refuse(db: Database, mapping: GraphMapping) -> None:
+async def _refuse_labels(db: Database, mapping: GraphMapping) -> None:
+    """Raise MappingError for labels that match no node, with labels that may be meant."""
     everything = await survey(db)
     if not everything.nodes:
         raise MappingError("the database has no nodes for a graph; load some first")
@@ -146,7 +151,7 @@ async def _refuse(db: Database, mapping: GraphMapping) -> None:
     )
 
 
-def _named_of_nodes(content: Survey, mapping: GraphMapping) -> dict[str, list[NodeProperty]]:
+def _find_node_properties(content: Survey, mapping: GraphMapping) -> dict[str, list[NodeProperty]]:
     """Return the properties of nodes that a mapping names, each with its samples."""
     named = (*mapping.titles, mapping.title, *mapping.keys, mapping.key)
     wanted = dict.fromkeys((*mapping.text, *filter(None, named)))
@@ -156,15 +161,17 @@ def _named_of_nodes(content: Survey, mapping: GraphMapping) -> dict[str, list[No
     return by_name
 
 
-def _absent_of_nodes(content: Survey, mapping: GraphMapping) -> Iterator[str]:
+def _warn_of_absent_node_properties(content: Survey, mapping: GraphMapping) -> Iterator[str]:
     sampled = sum(sample.sampled for sample in content.labels)
-    for name, found in _named_of_nodes(content, mapping).items():
+    for name, found in _find_node_properties(content, mapping).items():
         if not found:
             yield f"none of {sampled:,} sampled nodes has the property {quote_name(name)}"
 
 
-def _mistyped_of_nodes(content: Survey, mapping: GraphMapping) -> Iterator[str]:
-    by_name = {name: found for name, found in _named_of_nodes(content, mapping).items() if found}
+def _warn_of_mistyped_node_properties(content: Survey, mapping: GraphMapping) -> Iterator[str]:
+    by_name = {
+        name: found for name, found in _find_node_properties(content, mapping).items() if found
+    }
     for name in mapping.text:
         if name in by_name and not any(is_readable(item) for item in by_name[name]):
             yield f"{quote_name(name)} is mapped as text but holds {list_types(by_name[name])}"
@@ -172,27 +179,31 @@ def _mistyped_of_nodes(content: Survey, mapping: GraphMapping) -> Iterator[str]:
         kinds = list_types(by_name[mapping.weight])
         yield f"{quote_name(mapping.weight)} is mapped as weight but holds {kinds}"
     if mapping.embedding in by_name:
-        yield from _embedding_warnings(content, mapping.embedding)
+        yield from _warn_of_embeddings(content, mapping.embedding)
 
 
-def _named_of_relationships(
+def _find_relationship_properties(
     content: Survey, mapping: GraphMapping
 ) -> Iterator[tuple[str, str, list[RelationshipProperty]]]:
     """Yield the options of a mapping for properties of relationships, with names and samples."""
-    for option, name in relationship_properties(mapping):
+    for option, name in list_relationship_properties(mapping):
         samples = [p for s in content.relationship_types for p in s.properties if p.name == name]
         yield option, name, samples
 
 
-def _absent_of_relationships(content: Survey, mapping: GraphMapping) -> Iterator[str]:
+def _warn_of_absent_relationship_properties(
+    content: Survey, mapping: GraphMapping
+) -> Iterator[str]:
     sampled = sum(sample.sampled for sample in content.relationship_types)
-    for _, name, named in _named_of_relationships(content, mapping):
+    for _, name, named in _find_relationship_properties(content, mapping):
         if not named:
             yield f"none of {sampled:,} sampled relationships has the property {quote_name(name)}"
 
 
-def _mistyped_of_relationships(content: Survey, mapping: GraphMapping) -> Iterator[str]:
-    for option, name, named in _named_of_relationships(content, mapping):
+def _warn_of_mistyped_relationship_properties(
+    content: Survey, mapping: GraphMapping
+) -> Iterator[str]:
+    for option, name, named in _find_relationship_properties(content, mapping):
         kinds = list_types(named)
         if not named:
             continue
@@ -204,7 +215,7 @@ def _mistyped_of_relationships(content: Survey, mapping: GraphMapping) -> Iterat
             yield f"{quote_name(name)} is mapped as relationship embedding but holds {kinds}"
 
 
-def _embedding_warnings(content: Survey, name: str) -> Iterator[str]:
+def _warn_of_embeddings(content: Survey, name: str) -> Iterator[str]:
     sizes = count_embedding_sizes(content, name)
     sizes.pop(0, None)
     if not sizes:

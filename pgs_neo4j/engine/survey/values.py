@@ -10,18 +10,18 @@ from pgs_neo4j.engine.survey.shapes import Shape
 OUR_LABELS = "Pgs"
 OUR_TYPES = "PGS_"
 MAX_SHOWN = 60
-_JOINTS = str.maketrans("_.", "aa")  # signs that need no quotation marks
+_JOINTS = str.maketrans("_.", "aa")  # signs that a name may have without quotation marks
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NodeProperty:
     """A property in the sampled nodes of one label.
 
-    ``nodes`` counts those that have it, ``texts`` those that hold a string, and ``prose`` those
-    that hold natural language. ``types`` are Cypher's names. ``sizes`` pairs each length of a list
-    of numbers with its number of nodes, most frequent first. ``unique`` means that a constraint
-    enforces it. ``shapes`` pairs each kind of content with its number among some of the distinct
-    strings, most frequent first.
+    ``nodes`` counts the nodes that have it, ``texts`` those where it is a string, and ``prose``
+    those where it is natural language. ``types`` are Cypher's names of types. ``sizes`` pairs each
+    length of a list of numbers with its number of nodes, the most frequent first. ``unique`` means
+    that a constraint makes its values unique. ``shapes`` pairs each kind of content with its number
+    among some of the distinct strings, the most frequent first.
     """
 
     name: str
@@ -39,8 +39,8 @@ class NodeProperty:
     shapes: tuple[tuple[Shape, int], ...] = ()
 
     def share_of(self, *shapes: Shape) -> float:
-        """Share of the distinct strings that were looked at with one of these shapes, 0 to 1."""
-        return _share_of(self.shapes, shapes)
+        """Return the share of the examined strings that have one of these shapes, 0 to 1."""
+        return _sum_share(self.shapes, shapes)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,8 +62,8 @@ class RelationshipProperty:
     shapes: tuple[tuple[Shape, int], ...] = ()
 
     def share_of(self, *shapes: Shape) -> float:
-        """Share of the distinct strings that were looked at with one of these shapes, 0 to 1."""
-        return _share_of(self.shapes, shapes)
+        """Return the share of the examined strings that have one of these shapes, 0 to 1."""
+        return _sum_share(self.shapes, shapes)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,7 +79,7 @@ class LabelSample:
     properties: tuple[NodeProperty, ...] = ()
 
     def share(self, candidate: NodeProperty) -> float:
-        """Share of the sampled nodes that have the property, 0 to 1."""
+        """Return the share of the sampled nodes that have the property, 0 to 1."""
         return candidate.nodes / self.sampled if self.sampled else 0.0
 
 
@@ -93,7 +93,7 @@ class TypeSample:
     properties: tuple[RelationshipProperty, ...] = ()
 
     def share(self, candidate: RelationshipProperty) -> float:
-        """Share of the sampled relationships that have the property, 0 to 1."""
+        """Return the share of the sampled relationships that have the property, 0 to 1."""
         return candidate.relationships / self.sampled if self.sampled else 0.0
 
 
@@ -115,7 +115,7 @@ class Survey:
     floor: int | None = None
 
 
-def _share_of(counts: Sequence[tuple[Shape, int]], shapes: Sequence[Shape]) -> float:
+def _sum_share(counts: Sequence[tuple[Shape, int]], shapes: Sequence[Shape]) -> float:
     seen = sum(count for _, count in counts)
     return sum(count for shape, count in counts if shape in shapes) / seen if seen else 0.0
 

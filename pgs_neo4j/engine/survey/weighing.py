@@ -9,7 +9,7 @@ from pgs_neo4j.engine.survey import candidates
 from pgs_neo4j.engine.survey.values import NodeProperty, RelationshipProperty, Survey, quote_name
 from pgs_neo4j.text.shown import percent
 
-MIN_WEIGHT_SHARE = 0.5  # of the nodes, or relationships; below, structure is the better weight
+MIN_WEIGHT_SHARE = 0.5  # of the nodes, or relationships; with fewer, structure is a better weight
 MIN_EMBEDDING_SHARE = 0.1
 
 
@@ -23,9 +23,11 @@ class PropertyChoice:
 
 def choose_weight(survey: Survey) -> PropertyChoice:
     """Choose the property that weighs nodes."""
-    shares = candidates.node_shares(survey, lambda _, candidate: candidates.is_weight(candidate))
+    shares = candidates.sum_node_shares(
+        survey, lambda _, candidate: candidates.is_weight(candidate)
+    )
     ranges = {
-        name: _range(p for s in survey.labels for p in s.properties if p.name == name)
+        name: _find_range(p for s in survey.labels for p in s.properties if p.name == name)
         for name in shares
     }
     chosen = _choose_usable("weight", "nodes", ranges, shares, candidates.WEIGHT_WORDS)
@@ -45,7 +47,9 @@ def choose_relationship_weight(survey: Survey) -> PropertyChoice:
             covered = sample.count * candidate.relationships / sample.sampled / total
             shares[candidate.name] = shares.get(candidate.name, 0.0) + covered
     ranges = {
-        name: _range(p for s in survey.relationship_types for p in s.properties if p.name == name)
+        name: _find_range(
+            p for s in survey.relationship_types for p in s.properties if p.name == name
+        )
         for name in shares
     }
     vocabulary = candidates.RELATIONSHIP_WEIGHT_WORDS
@@ -57,7 +61,7 @@ def choose_relationship_weight(survey: Survey) -> PropertyChoice:
     return chosen
 
 
-def _range(properties: Iterable[NodeProperty | RelationshipProperty]) -> tuple[float, float]:
+def _find_range(properties: Iterable[NodeProperty | RelationshipProperty]) -> tuple[float, float]:
     bounds = [
         (p.least, p.greatest) for p in properties if p.least is not None and p.greatest is not None
     ]
@@ -71,10 +75,7 @@ def _choose_usable(
     shares: dict[str, float],
     vocabulary: tuple[str, ...],
 ) -> PropertyChoice:
-    """Return the best candidate.
-
-    The notes give the reason against each unusable one.
-    """
+    """Return the best candidate, with notes that say why others are unusable."""
     usable: dict[str, float] = {}
     notes = []
     for name in sorted(shares):
@@ -98,7 +99,8 @@ def _choose_usable(
 def choose_relationship_text(survey: Survey) -> PropertyChoice:
     """Choose the property with the facts that relationships state.
 
-    What people wrote goes before the parts that they play, then what more relationships have.
+    Texts come before the roles that people play. Among several of these, the property that more
+    relationships have wins.
     """
     counts: dict[str, float] = {}
     types: dict[str, list[str]] = {}
@@ -108,7 +110,7 @@ def choose_relationship_text(survey: Survey) -> PropertyChoice:
             if candidates.is_relationship_text(sample, item):
                 counts[item.name] = counts.get(item.name, 0.0) + sample.count * sample.share(item)
                 types.setdefault(item.name, []).append(sample.type)
-                parts |= {item.name} if candidates.names_part(item) else set()
+                parts |= {item.name} if candidates.names_role(item) else set()
     best = min(counts, key=lambda name: (name in parts, -counts[name], name), default=None)
     if best is None:
         return PropertyChoice(None)
@@ -121,7 +123,9 @@ def choose_relationship_text(survey: Survey) -> PropertyChoice:
 
 def choose_embedding(survey: Survey) -> PropertyChoice:
     """Choose the property that holds vectors."""
-    shares = candidates.node_shares(survey, lambda _, candidate: candidates.is_embedding(candidate))
+    shares = candidates.sum_node_shares(
+        survey, lambda _, candidate: candidates.is_embedding(candidate)
+    )
     usable = {name: share for name, share in shares.items() if share >= MIN_EMBEDDING_SHARE}
     best = candidates.choose_best(usable, candidates.EMBEDDING_WORDS)
     if best is None:

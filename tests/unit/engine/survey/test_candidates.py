@@ -98,7 +98,7 @@ def test_shares_weigh_labels_by_their_nodes_and_skip_labels_without_a_sample():
     many = label("Many", name("title", nodes=50), count=900)
     few = label("Few", name("title"), count=100)
     unseen = replace(label("Unseen", count=10**6), sampled=0)
-    shares = candidates.node_shares(of(many, few, unseen), candidates.is_title)
+    shares = candidates.sum_node_shares(of(many, few, unseen), candidates.is_title)
     assert shares == {"title": pytest.approx(0.45 + 0.1)}
 
 
