@@ -32,15 +32,15 @@ from pgs_neo4j.model import (
 )
 from pgs_neo4j.pgs.partitioning import generation
 from pgs_neo4j.pgs.partitioning.drift import measure_partitions
-from pgs_neo4j.pgs.runs import session as sessions_read
+from pgs_neo4j.pgs.runs import session as stored_sessions
 
 
 @dataclass(frozen=True, slots=True)
 class Browser:
     """Nodes of graphs by their ``element_id``, which citations and searches give.
 
-    Only nodes and relationships in the view of the graph are read: one that is elsewhere in the
-    database is as unknown as one that does not exist. All methods raise UnknownGraphError and
+    Only nodes and relationships in the view of the graph are read. A node elsewhere in the database
+    is as unknown as a node that does not exist. All methods raise UnknownGraphError and
     DatabaseError, and UsageError for a ``limit`` that is not from 1 to 500.
     """
 
@@ -48,7 +48,7 @@ class Browser:
 
     async def node(self, graph: str | None, element_id: str) -> NodeDetails:
         """Return a node with its full text and its properties. Raises UnknownNodeError."""
-        return await read_node(self._core.db, await self._view(graph), element_id)
+        return await read_node(self._core.db, await self._find_view(graph), element_id)
 
     async def neighbors(
         self,
@@ -66,7 +66,7 @@ class Browser:
         """
         return await read_neighbors(
             self._core.db,
-            await self._view(graph),
+            await self._find_view(graph),
             element_id,
             relationship_type=relationship_type,
             after=after,
@@ -85,7 +85,7 @@ class Browser:
 
         Only runs of these ``sessions`` count; None means all. Raises UnknownNodeError.
         """
-        view = await self._view(graph)
+        view = await self._find_view(graph)
         return await read_findings(self._core.db, view, element_id, sessions=sessions, limit=limit)
 
     async def members(
@@ -96,7 +96,7 @@ class Browser:
         ``after`` comes from the previous page. Raises UnknownPartitionError and
         NotPartitionedError.
         """
-        view = await self._view(graph)
+        view = await self._find_view(graph)
         page = await read_members(self._core.db, view, partition_id, after=after, limit=limit)
         if page is None:
             await self._core.current(await self._core.graph(view.name), centroids=False)
@@ -109,12 +109,13 @@ class Browser:
     async def map(
         self, graph: str | None = None, *, within: int | None = None, store: bool = False
     ) -> PartitionMap:
-        """Return where the current partitions stand on a map, the largest first.
+        """Return a map of the current partitions, the largest first.
 
-        Of more than 1,000 partitions, it shows the units that group them; ``within`` is the id of
-        one, and its partitions are shown. It computes for seconds, always with the same result for
-        a generation. With ``store``, the database keeps where places stand, which later maps need
-        not compute; of a unit, nothing is stored. Raises UnknownPartitionError for a unit and
+        If there are more than 1,000 partitions, the map shows the units that group them. With the
+        id of such a unit, ``within`` gives a map of its partitions. Drawing takes seconds, and
+        always gives the same map for a generation. With ``store``, the database keeps the positions
+        of the places, so that later maps need not compute them; for a single unit, nothing is
+        stored. Raises UnknownPartitionError if the map shows no unit ``within``, and
         NotPartitionedError.
         """
         current = await self._core.current(await self._core.graph(graph), centroids=False)
@@ -135,14 +136,17 @@ class Browser:
 
     async def nodes_read(self, graph: str | None, session: str) -> dict[int, int]:
         """Return how many nodes of each current partition a session has read."""
-        listed = await self.reading(graph, session)
-        return {one.partition: one.nodes_read for one in listed if one.nodes_read}
+        readings = await self.reading(graph, session)
+        return {item.partition: item.nodes_read for item in readings if item.nodes_read}
 
     async def reading(self, graph: str | None, session: str) -> tuple[PartitionReading, ...]:
-        """Return the current partitions of which a session was shown nodes, by id."""
+        """Return how many nodes of each current partition a session was shown, by partition id.
+
+        Partitions of which it was shown no nodes are left out.
+        """
         stored = await self._core.graph(graph)
         current = await self._core.current(stored, centroids=False)
-        read = await sessions_read.read_so_far(
+        read = await stored_sessions.read_so_far(
             self._core.db, stored.name, session, current.generation.id
         )
         return tuple(
@@ -156,7 +160,7 @@ class Browser:
 
     async def analogies(self, graph: str | None = None) -> tuple[PartitionAnalogy, ...]:
         """Return the pairs of current partitions that analogies link, most links first."""
-        return await read_analogies(self._core.db, await self._view(graph))
+        return await read_analogies(self._core.db, await self._find_view(graph))
 
     async def flags(self, graph: str | None, session: str) -> tuple[PartitionFlag, ...]:
         """Return the flags of a session between current partitions, the latest run first."""
@@ -166,13 +170,13 @@ class Browser:
         """Return how far each current partition has moved since it was made.
 
         If another program has committed since, the graph is scanned, which takes as long as a
-        check. Nothing is written. Raises NotPartitionedError.
+        check of the graph. Nothing is written. Raises NotPartitionedError.
         """
         stored = await self._core.graph(graph)
         current = await self._core.current(stored, centroids=False)
         tools = self._core.partition_tools(stored.mapping, None)
         return await measure_partitions(tools, stored.mapping, current.generation)
 
-    async def _view(self, graph: str | None) -> GraphView:
+    async def _find_view(self, graph: str | None) -> GraphView:
         stored = await self._core.graph(graph)
         return GraphView(stored.name, stored.mapping)

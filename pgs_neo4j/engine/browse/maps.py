@@ -1,7 +1,7 @@
-"""Draws the map of a generation: what stands on it, where, and what links its places.
+"""Draws the map of a generation: its places, their positions, and the links between them.
 
-Placing them takes seconds, and the positions of a generation never change. So they are stored with
-its first map: on its node, as one property of bytes, two whole numbers for each place.
+To compute the positions takes seconds, and the positions of a generation never change. So the first
+map stores them on the generation's node, as a property of bytes: two whole numbers for each place.
 """
 
 from __future__ import annotations
@@ -22,14 +22,15 @@ from pgs_neo4j.model import MapPlace, Partition, PartitionAnalogy, PartitionFlag
 from pgs_neo4j.pgs.runs import keys
 
 MOST_PLACES = 1000
-"""Places of one map; of a graph with more partitions, units of its hierarchy are shown first."""
+"""The most places of one map. A graph with more partitions is shown by units of its hierarchy."""
 MOST_LINKS = 5000
 MOST_ARCS = 300
-"""Pairs of partitions that analogies link, and flags."""
+"""The most pairs of partitions that analogies link, and the most flags."""
 FRAME = (1.6, 1.0)
+"""Width and height of the treemap."""
 DIGITS = 4
-"""Decimal places of a position."""
-_KIND = np.dtype(np.uint16).newbyteorder("<")
+"""Decimal places of a position, as a share of the map from 0 to 1. Four of them fit in 16 bits."""
+_STORED_TYPE = np.dtype(np.uint16).newbyteorder("<")
 Links = dict[tuple[int, int], float]
 
 
@@ -40,31 +41,37 @@ def draw_map(
     within: int | None = None,
     positions: bytes = b"",
 ) -> PartitionMap:
-    """Return the map of a generation, or of the partitions beneath a unit of the level shown.
+    """Return the map of a generation, or a map of the partitions in one unit on that map.
 
-    Without a hierarchy, the largest partitions are shown. It takes seconds for the most places,
-    unless stored ``positions`` fit. Raises KeyError if no unit on the map has the id ``within``.
+    ``within`` is the id of the unit. Without a hierarchy, the largest partitions are shown. Drawing
+    takes seconds if there are many places, unless stored ``positions`` fit. Raises KeyError if no
+    unit on the map has the id ``within``.
     """
-    level, beneath = _groups(partitions, units)
+    level, beneath = _choose_level(partitions, units)
     if within is not None:
         wanted = set(beneath[within])
         level, beneath = 0, {}
         partitions = [part for part in partitions if part.id in wanted]
-    places = _units(units, level, beneath) if level else _single(partitions)
+    places = (
+        _make_unit_places(units, level, beneath) if level else _make_partition_places(partitions)
+    )
     places = sorted(places, key=lambda place: (-place.nodes, place.id))[:MOST_PLACES]
-    links = _links(partitions, places)
+    links = _sum_links(partitions, places)
     return PartitionMap(
         generation=generation,
         level=level,
-        places=_placed(places, links, positions),
-        links=_strongest(links),
+        places=_position_places(places, links, positions),
+        links=_list_strongest(links),
     )
 
 
-def _groups(
+def _choose_level(
     partitions: Sequence[Partition], units: Sequence[Unit]
 ) -> tuple[int, Mapping[int, Sequence[int]]]:
-    """Return the lowest level with few enough units, and the partitions of each; 0 if all fit."""
+    """Return the lowest level with few enough units, and the partitions in each unit, by id.
+
+    The level is 0, without units, if all partitions fit on the map, or if there is no hierarchy.
+    """
     beneath: dict[int, list[int]] = defaultdict(list)
     for part in partitions:
         if part.parent is not None:
@@ -83,7 +90,7 @@ def _groups(
     return level, dict(beneath)
 
 
-def _single(partitions: Iterable[Partition]) -> list[MapPlace]:
+def _make_partition_places(partitions: Iterable[Partition]) -> list[MapPlace]:
     return [
         MapPlace(
             id=part.id,
@@ -96,7 +103,7 @@ def _single(partitions: Iterable[Partition]) -> list[MapPlace]:
     ]
 
 
-def _units(
+def _make_unit_places(
     units: Iterable[Unit], level: int, beneath: Mapping[int, Sequence[int]]
 ) -> list[MapPlace]:
     return [
@@ -106,15 +113,15 @@ def _units(
     ]
 
 
-def _links(partitions: Iterable[Partition], places: Sequence[MapPlace]) -> Links:
-    """Return the weight between two places, by their positions, the lower one first."""
+def _sum_links(partitions: Iterable[Partition], places: Sequence[MapPlace]) -> Links:
+    """Return the weight of each link, by the indexes of its two places, the lower index first."""
     at = {id_: position for position, place in enumerate(places) for id_ in place.partitions}
     shared: Links = {}
     for part in partitions:
-        for one in part.adjacent:
-            # Both partitions list what they share, unless the list of one was cut.
-            pair = (min(part.id, one.id), max(part.id, one.id))
-            shared[pair] = max(shared.get(pair, 0.0), one.weight)
+        for neighbor in part.adjacent:
+            # Both partitions list the same weight, unless the list of one of them was cut.
+            pair = (min(part.id, neighbor.id), max(part.id, neighbor.id))
+            shared[pair] = max(shared.get(pair, 0.0), neighbor.weight)
     weights: Links = defaultdict(float)
     for (first, second), weight in shared.items():
         if first in at and second in at and at[first] != at[second]:
@@ -123,7 +130,9 @@ def _links(partitions: Iterable[Partition], places: Sequence[MapPlace]) -> Links
     return dict(weights)
 
 
-def _placed(places: Sequence[MapPlace], links: Links, positions: bytes) -> tuple[MapPlace, ...]:
+def _position_places(
+    places: Sequence[MapPlace], links: Links, positions: bytes
+) -> tuple[MapPlace, ...]:
     centers = unpack(positions, len(places))
     if centers is None:
         pairs = np.array(list(links), np.int64).reshape(-1, 2)
@@ -134,17 +143,17 @@ def _placed(places: Sequence[MapPlace], links: Links, positions: bytes) -> tuple
             place,
             x=round(float(x), DIGITS),
             y=round(float(y), DIGITS),
-            area=_rounded(area),
+            area=_round_area(area),
         )
         for place, (x, y), area in zip(places, centers, areas, strict=True)
     )
 
 
-def _rounded(area: Rect) -> tuple[float, float, float, float]:
+def _round_area(area: Rect) -> tuple[float, float, float, float]:
     return round(area.x, 4), round(area.y, 4), round(area.width, 4), round(area.height, 4)
 
 
-def _strongest(links: Links) -> tuple[tuple[int, int, float], ...]:
+def _list_strongest(links: Links) -> tuple[tuple[int, int, float], ...]:
     ordered = sorted(links.items(), key=lambda item: (-item[1], item[0]))
     return tuple((a, b, weight) for (a, b), weight in ordered[:MOST_LINKS])
 
@@ -163,16 +172,16 @@ async def write_positions(db: Database, generation: str, places: Sequence[MapPla
 
 
 def pack(places: Sequence[MapPlace]) -> bytes:
-    """Return the positions of places, in their order."""
+    """Encode the positions of places as bytes, in the order of the places."""
     positions = np.array([(place.x, place.y) for place in places], np.float64)
-    return bytes(np.rint(positions * float(10**DIGITS)).astype(_KIND).tobytes())
+    return bytes(np.rint(positions * float(10**DIGITS)).astype(_STORED_TYPE).tobytes())
 
 
 def unpack(positions: bytes, count: int) -> NDArray[np.float64] | None:
-    """Return positions ``(count, 2)`` from 0 to 1; None if those stored are of other places."""
-    if not count or len(positions) != 2 * count * _KIND.itemsize:
+    """Decode positions ``(count, 2)`` from 0 to 1; None if there are not ``count`` of them."""
+    if not count or len(positions) != 2 * count * _STORED_TYPE.itemsize:
         return None
-    numbers = np.frombuffer(positions, _KIND).reshape(count, 2).astype(np.float64)
+    numbers = np.frombuffer(positions, _STORED_TYPE).reshape(count, 2).astype(np.float64)
     return numbers / float(10**DIGITS)
 
 
@@ -200,7 +209,7 @@ async def read_analogies(db: Database, view: GraphView) -> tuple[PartitionAnalog
 
 
 async def read_flags(db: Database, graph: str, session: str) -> tuple[PartitionFlag, ...]:
-    """Return the flags of a session between current partitions, those of the latest run first."""
+    """Return the flags of a session between current partitions, the latest run first."""
     rows = await db.read(
         queries.get("engine/browse/read_flags"),
         graph=graph,

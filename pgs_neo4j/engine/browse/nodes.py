@@ -1,7 +1,7 @@
 """Reads one node: its text, its properties, its partition, and the findings that cite it.
 
-What all looks at a graph share is here: the view that bounds them, the limit of a page, and the
-title and weight of a row's node.
+What all modules of this folder share is here: the view that limits what is read, the limit of a
+page, and the title and weight of a row's node.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pydantic import TypeAdapter
-from typing_extensions import TypedDict  # pydantic reads no other on Python 3.11
+from typing_extensions import TypedDict  # pydantic accepts no other one on Python 3.11
 
 from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database
@@ -25,21 +25,22 @@ from pgs_neo4j.text import node_text
 from pgs_neo4j.text.claims.marking import remark
 from pgs_neo4j.text.json_data import Json, plain_data
 
-MOST_LISTED = 500  # neighbors, members, or findings of one page
-HEAD = 200  # characters of what a title is made of
+MOST_LISTED = 500  # neighbors, members, or findings on one page
+HEAD = 200  # characters of a text or property from which a title is made
 LONGEST_ID = 200  # characters; element ids have about 50
-CHARACTERS = 500  # of a property that is no text
-ITEMS = 20  # of a property that is a list
+CHARACTERS = 500  # the most of a property that is not read as text
+ITEMS = 20  # the most of a property that is a list
 MOST_PROPERTIES = 100
 NAMES = ("element_id", "labels", "text", "title", "key")
-"""What ``node_text.node`` is made of."""
+"""The values of a row that ``node_text.node`` takes."""
 WHAT = "a finding of a run"
+"""What an error calls a stored finding that is damaged."""
 _TEXT, _DOUBTS = TypeAdapter(str), TypeAdapter(list[str])
 
 
 @dataclass(frozen=True, slots=True)
 class GraphView:
-    """A graph by its name and mapping: nothing beyond it is read."""
+    """The name and the mapping of a graph. Nothing outside of it is read."""
 
     name: str
     mapping: GraphMapping
@@ -76,10 +77,10 @@ async def read_node(db: Database, view: GraphView, element_id: str) -> NodeDetai
     )
     if not rows:
         raise unknown_node(view, element_id)
-    return _details(rows[0])
+    return _make_details(rows[0])
 
 
-def _details(row: Row) -> NodeDetails:
+def _make_details(row: Row) -> NodeDetails:
     node = node_text.node(rank=0, **{name: row[name] for name in NAMES})
     place = check_stored(_PLACE, row["place"], "the place of a node", FIX)
     return NodeDetails(
@@ -88,7 +89,7 @@ def _details(row: Row) -> NodeDetails:
         title=node.title,
         labels=node.labels,
         text=node.text,
-        properties=_properties(row["properties"]),
+        properties=_convert_properties(row["properties"]),
         properties_left_out=max(row["property_count"] - MOST_PROPERTIES, 0),
         partition=place["partition"] if place else None,
         partition_label=place["label"] if place else None,
@@ -97,16 +98,16 @@ def _details(row: Row) -> NodeDetails:
     )
 
 
-def _properties(pairs: Iterable[tuple[str, Any]]) -> Json:
-    return {name: _shown(value) for name, value in pairs if not isinstance(value, bytes)}
+def _convert_properties(pairs: Iterable[tuple[str, Any]]) -> Json:
+    return {name: _shorten_value(value) for name, value in pairs if not isinstance(value, bytes)}
 
 
-def _shown(value: Any) -> Any:
-    """Return a property's value as JSON data of a bounded length."""
+def _shorten_value(value: Any) -> Any:
+    """Return a property's value as JSON data of limited length."""
     if isinstance(value, str):
         return value if len(value) <= CHARACTERS else f"{value[:CHARACTERS]}…"
     if type(value) is list:
-        return [_shown(item) for item in value[:ITEMS]]
+        return [_shorten_value(item) for item in value[:ITEMS]]
     if value is None or isinstance(value, bool | int | float):
         return plain_data(value)
     return str(value)[:CHARACTERS]  # dates, durations, points, and types of later releases
@@ -120,7 +121,7 @@ async def read_findings(
     sessions: Sequence[str] | None = None,
     limit: int = 20,
 ) -> tuple[NodeFinding, ...]:
-    """Return findings that cite a node, those of the latest run first, marked if in doubt.
+    """Return findings that cite a node, the latest run first, with marks where they are in doubt.
 
     Only runs of these ``sessions`` count; None means all. Raises UnknownNodeError, and UsageError
     for a ``limit`` out of range.
@@ -143,7 +144,7 @@ async def read_findings(
         raise unknown_node(view, element_id)
     node = node_text.node(rank=0, **{name: rows[0][name] for name in NAMES})
     return tuple(
-        _finding(
+        _make_finding(
             {name: value for name, value in finding.items() if name not in ("text", "doubts")},
             check_stored(_TEXT, finding["text"], WHAT, FIX),
             check_stored(_DOUBTS, finding["doubts"], WHAT, FIX),
@@ -153,7 +154,7 @@ async def read_findings(
     )
 
 
-def _finding(values: Row, text: str, doubts: list[str], node: Node) -> NodeFinding:
+def _make_finding(values: Row, text: str, doubts: list[str], node: Node) -> NodeFinding:
     values |= {"text": remark(text, doubts), "quotes": find_node_quotes(text, node)}
     return check_fields(NodeFinding, values, WHAT, FIX)
 
@@ -165,7 +166,7 @@ def check_limit(limit: int) -> None:
 
 
 def unknown_node(view: GraphView, element_id: str) -> UnknownNodeError:
-    """Return the error for a node that is gone, or of another graph."""
+    """Return the error for a node that is gone, or belongs to another graph."""
     return UnknownNodeError(
         f"graph {view.name} has no node {element_id[:LONGEST_ID]!r}; use the element_id of a "
         "citation, a search, or a list of members"

@@ -1,7 +1,7 @@
 """Reads the neighbors of a node and the members of a partition, page by page.
 
-A node may have millions of relationships. So only MOST of them are looked at, which takes a
-quarter of a second at most, and only those of one page are read.
+A node may have millions of relationships. So at most ``MOST`` of them are considered, which takes a
+quarter of a second at most, and only the relationships of one page are read.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ from pgs_neo4j.text.node_text import stated_text
 
 MOST = 200_000  # relationships of one node
 LONGEST_FACT = 1000  # characters
-FIRST = 4  # relationships that are tried for each neighbor of a page
-GROWTH = 20  # how many times as many the next round tries
-LARGEST = 2**31  # of an id or a rank; the database takes no number of any size
+FIRST = 4  # relationships to try in the first round, per neighbor of a page
+GROWTH = 20  # each round tries this many times as many relationships as the last one
+LARGEST = 2**31  # id or rank to ask for; the database refuses numbers beyond 64 bits
 
 
 async def read_neighbors(
@@ -46,17 +46,17 @@ async def read_neighbors(
     Raises UnknownNodeError, UnknownPageError, and UsageError for a malformed ``limit``.
     """
     check_limit(limit)
-    start = _parse(after)
+    start = _parse_position(after)
     page = _read_page(db, view, element_id, relationship_type or "", start, limit)
     if after is not None:
         return await page
-    first, counts = await together(page, _count(db, view, element_id))
+    first, counts = await together(page, _count_neighbors(db, view, element_id))
     return NeighborPage(
         neighbors=first.neighbors, counts=counts, after=first.after, complete=first.complete
     )
 
 
-def _parse(after: str | None) -> int:
+def _parse_position(after: str | None) -> int:
     if after is None:
         return -1
     if not (after.isascii() and after.isdecimal() and len(after) < 19):
@@ -64,7 +64,9 @@ def _parse(after: str | None) -> int:
     return int(after)
 
 
-async def _count(db: Database, view: GraphView, element_id: str) -> tuple[NeighborCount, ...]:
+async def _count_neighbors(
+    db: Database, view: GraphView, element_id: str
+) -> tuple[NeighborCount, ...]:
     rows = await db.read(
         queries.get("engine/browse/count_neighbors"),
         node=element_id,
@@ -78,7 +80,10 @@ async def _count(db: Database, view: GraphView, element_id: str) -> tuple[Neighb
 async def _read_page(
     db: Database, view: GraphView, element_id: str, kind: str, after: int, limit: int
 ) -> NeighborPage:
-    """Return a page; relationships that lead out of the view make it take several rounds."""
+    """Return a page of neighbors.
+
+    It takes several rounds if many relationships lead out of the view.
+    """
     neighbors: list[Row] = []
     candidates, more = FIRST * (limit + 1), True
     while more and len(neighbors) <= limit:
@@ -88,7 +93,7 @@ async def _read_page(
         candidates *= GROWTH
     page = neighbors[:limit]
     return NeighborPage(
-        neighbors=tuple(map(_neighbor, page)),
+        neighbors=tuple(map(_make_neighbor, page)),
         after=str(page[-1]["place"]) if len(neighbors) > limit else None,
         complete=row["complete"],
     )
@@ -127,7 +132,7 @@ async def _read_round(
     return rows[0]
 
 
-def _neighbor(row: Row) -> NodeNeighbor:
+def _make_neighbor(row: Row) -> NodeNeighbor:
     return NodeNeighbor(
         element_id=row["element_id"],
         title=title_of(row),
@@ -135,11 +140,11 @@ def _neighbor(row: Row) -> NodeNeighbor:
         type=row["type"],
         outgoing=row["outgoing"],
         name=row["name"],
-        fact=_fact(row["fact"]),
+        fact=_format_fact(row["fact"]),
     )
 
 
-def _fact(value: Any) -> str:
+def _format_fact(value: Any) -> str:
     return value if isinstance(value, str) else stated_text(value)[:LONGEST_FACT]
 
 
@@ -168,7 +173,7 @@ async def read_members(
     if not rows:
         return None
     members = rows[0]["members"]
-    page = tuple(map(_member, members[:limit]))
+    page = tuple(map(_make_member, members[:limit]))
     return MemberPage(
         partition=partition_id,
         size=rows[0]["size"],
@@ -177,7 +182,7 @@ async def read_members(
     )
 
 
-def _member(row: Row) -> PartitionMember:
+def _make_member(row: Row) -> PartitionMember:
     return PartitionMember(
         element_id=row["element_id"],
         title=title_of(row),
