@@ -1,7 +1,7 @@
 """Examines a setup from configuration to model, and suggests fixes.
 
-``examination`` is the table of contents, and each other module examines one part. What they share
-is here: a check, which is one line of the result.
+``examination`` calls the other modules in order, and each of them examines one part. What they
+share is here: a check, which is one line of the result.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class Check:
 
 
 async def run_check(name: str, check: Awaitable[Check], fix: str) -> Check:
-    """Return the result of ``check``; a PGSError becomes a failed one."""
+    """Await a check, and return it; a PGSError becomes a failed check with this ``fix``."""
     try:
         return await check
     except PGSError as error:
@@ -34,7 +34,7 @@ async def run_check(name: str, check: Awaitable[Check], fix: str) -> Check:
 
 
 def skip_checks(names: tuple[str, ...], reason: str) -> tuple[Check, ...]:
-    """Return checks that are impossible because an earlier one failed."""
+    """Return skipped checks, which are impossible because an earlier check failed."""
     return tuple(Check(name, "skipped", reason) for name in names)
 
 

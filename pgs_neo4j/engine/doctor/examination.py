@@ -1,6 +1,6 @@
 """``pgs.doctor``: examines the whole setup in order, from the configuration to the model.
 
-``diagnose`` does the same where nothing can be connected.
+``diagnose`` does the same for a setup that cannot be connected.
 """
 
 from __future__ import annotations
@@ -36,6 +36,7 @@ from pgs_neo4j.engine.doctor.server import connect_in_stages, examine_server
 from pgs_neo4j.errors import ConfigError, LocalServerError
 
 TIMEOUT_S = 60.0
+"""The most seconds that a query may take, even if the settings allow more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,14 +81,16 @@ async def examine(
     local: Check | None = None,
     call: bool = False,
 ) -> tuple[Check, ...]:
-    """Examine everything in order of need; problems never raise.
+    """Examine everything, each part before the parts that need it.
 
-    ``access`` leads to the configured server or to the running local one; None if there is neither.
-    ``local`` is a check of the managed local server. Checks that depend on a failed one are
-    skipped. With ``call``, each model is called once at its usual price. The database does not
-    change.
+    Problems are reported, not raised. ``access`` is the configured server, or the running local
+    one; None if there is neither. ``local`` is a check of the managed local server. Checks that
+    depend on a failed check are skipped. With ``call``, each model is called once at its usual
+    price. The database does not change.
     """
-    checks = [Check("configuration", "ok", f"all settings are within their ranges; {_where()}")]
+    checks = [
+        Check("configuration", "ok", f"all settings are within their ranges; {_describe_file()}")
+    ]
     checks += [Check("configuration", "warning", notice) for notice in notices(settings)]
     if local is not None:
         checks.append(local)
@@ -115,8 +118,8 @@ async def examine(
     return (*checks, embedder, *reranker, *models, *called)
 
 
-def _where() -> str:
-    """Return which file the settings are from, or where one would be read."""
+def _describe_file() -> str:
+    """Say which file the settings are from, or where a file would be read."""
     found = config_file()
     if found is not None:
         return f"they are from {found}"

@@ -24,7 +24,7 @@ from pgs_neo4j.search.known_indexes import covering_indexes, covering_text_index
 from pgs_neo4j.text.shown import counted, percent
 
 NAMES = ("graphs",)
-MIN_SHARE = 0.5  # of nodes with an embedding; below, centroids represent a minority
+MIN_SHARE = 0.5  # of the nodes have an embedding; with fewer, centroids represent a minority
 EMPTY = "it holds no text yet; 'pgs ingest' adds documents"
 INGESTED_FIX = (
     "another program has written to the nodes of this graph: undo that, or make the graph again "
@@ -39,9 +39,10 @@ async def examine_graphs(
 ) -> tuple[Check, ...]:
     """Return one check for the catalog, and up to four per graph.
 
-    These are of its mapping, of its embeddings, of what searches can compare, and of partitions
-    that are too long. ``configured`` is the name of the configured graph. ``dimensions`` is the
-    length of the embedder's vectors, if known; ``size`` is the estimated tokens of one pass.
+    The checks of a graph examine its mapping, its embeddings, its indexes for searches, and the
+    length of its partitions. ``configured`` is the name of the configured graph. ``dimensions`` is
+    the length of the embedder's vectors, if known. ``size`` is the estimated number of tokens that
+    fit into one pass.
     """
     try:
         stored = await catalog.graphs(db)
@@ -69,7 +70,7 @@ async def examine_graphs(
 
 
 async def _list_indexes(db: Database) -> list[SearchIndex] | None:
-    """Return the indexes, or None if they cannot be listed; the check of indexes says why."""
+    """Return the indexes; None if they cannot be listed, which the check ``indexes`` reports."""
     try:
         return await list_search_indexes(db)
     except PGSError:
@@ -87,7 +88,7 @@ def _check_catalog(stored: list[StoredGraph], configured: str | None) -> Check:
 
 
 def _list_ingested(stored: list[StoredGraph]) -> set[str]:
-    """Return the graphs that ingestions made: of documents, and of the entities in them."""
+    """Return the names of graphs that ingestions made: graphs of documents and of entities."""
     documents = {graph.name for graph in stored if graph.mapping.chunk_labels}
     return documents | {f"{name}{ENTITIES}" for name in documents}
 
@@ -95,7 +96,7 @@ def _list_ingested(stored: list[StoredGraph]) -> set[str]:
 def _check_mapping(graph: StoredGraph, content: Survey, *, ingested: bool) -> Check:
     name = f"graph {graph.name}"
     if not content.labels and ingested:
-        # The ingestion stores the mapping, and no other one would find more.
+        # An ingestion stored this mapping, and no other mapping would find more.
         found = "no entity was found in its documents" if graph.name.endswith(ENTITIES) else EMPTY
         return Check(name, "ok", found)
     if not content.labels:
@@ -116,8 +117,8 @@ def _check_mapping(graph: StoredGraph, content: Survey, *, ingested: bool) -> Ch
 async def _check_partitions(db: Database, graph: StoredGraph, size: float) -> list[Check]:
     """Return a warning if partitions are longer than one pass, else nothing.
 
-    Nothing either if they were already made within the limit that would be advised: making them
-    again would change nothing.
+    Also returns nothing if they were already made within the limit that would be advised, because
+    making them again would change nothing.
     """
     limit = fitting_limit(size)
     try:
@@ -141,7 +142,7 @@ async def _check_partitions(db: Database, graph: StoredGraph, size: float) -> li
 async def _check_embeddings(
     db: Database, graph: StoredGraph, content: Survey, dimensions: int | None
 ) -> Check:
-    """Compare the sampled vectors with those of the embedder, and look for an index on them."""
+    """Compare the sampled vectors with those of the embedder, and look for a vector index."""
     name, embedding = f"embeddings of {graph.name}", graph.mapping.embedding or ""
     sizes = count_embedding_sizes(content, embedding)
     sizes.pop(0, None)
@@ -149,7 +150,7 @@ async def _check_embeddings(
         detail = f"no sampled node has vectors in {quote_name(embedding)}"
         return Check(name, "failed", detail, "map another property, or none, as embedding")
     common = max(sizes, key=lambda size: (sizes[size], size))
-    share = _embedding_share(content, embedding)
+    share = _measure_embedding_share(content, embedding)
     detail = f"{common} dimensions, on {percent(share)} of the sampled nodes"
     if dimensions is not None and dimensions != common:
         fix = "set PGS_EMBEDDING_MODEL to the model of the stored vectors"
@@ -168,8 +169,8 @@ async def _check_embeddings(
     return Check(name, "ok", detail)
 
 
-def _embedding_share(content: Survey, embedding: str) -> float:
-    """Return the share of nodes with a vector, labels weighted by nodes."""
+def _measure_embedding_share(content: Survey, embedding: str) -> float:
+    """Return the share of nodes with a vector, 0 to 1; each label weighs as much as its nodes."""
     total = sum(sample.count for sample in content.labels if sample.sampled)
     return sum(
         sample.count * sum(nodes for size, nodes in item.sizes if size) / sample.sampled / total
@@ -180,22 +181,22 @@ def _embedding_share(content: Survey, embedding: str) -> float:
 
 
 def check_search(graph: StoredGraph, indexes: Sequence[SearchIndex]) -> Check:
-    """Return what is covered, and the command that creates what is not.
+    """Report what the indexes of a graph cover, and the command that creates missing ones.
 
-    No index is required, so the check always passes, and the command is no fix.
+    No index is required, so the check always passes, and the command is optional.
     """
     mapping = graph.mapping
     usable = [index for index in indexes if index.state == "ONLINE"]
     parts, options = [_describe_words(graph, usable)], []
-    if mapping.words and _incomplete_labels(mapping, usable):
+    if mapping.words and _list_incomplete_labels(mapping, usable):
         options.append("--text")
     if mapping.embedding:
         parts.append(_describe_vectors(mapping, usable))
-        if _labels_without_vectors(mapping, usable):
+        if _list_labels_without_vectors(mapping, usable):
             options.append("--vectors")
     if mapping.relationship_embedding:
-        facts = _fact_indexes(mapping, usable)
-        parts.append(f"facts by {_names(facts)}" if facts else "facts without an index")
+        facts = _list_fact_indexes(mapping, usable)
+        parts.append(f"facts by {_name_indexes(facts)}" if facts else "facts without an index")
         options += [] if facts else ["--facts"]
     if options:
         command = f"pgs index create --graph {graph.name} {' '.join(options)}"
@@ -219,20 +220,22 @@ def _describe_words(graph: StoredGraph, indexes: Sequence[SearchIndex]) -> str:
             if mapping.list_words(label)
             and not covering_text_indexes(indexes, replace(mapping, labels=(label,)))
         ]
-        return f"words {instead}, because no full-text index holds texts of {_listed(uncovered)}"
-    rest = _incomplete_labels(mapping, indexes)
-    lacking = f", which lacks some texts of {_listed(rest)}" if rest else ""
-    return f"words by {_names(covering)}{lacking}"
+        return (
+            f"words {instead}, because no full-text index holds texts of {_join_names(uncovered)}"
+        )
+    rest = _list_incomplete_labels(mapping, indexes)
+    lacking = f", which lacks some texts of {_join_names(rest)}" if rest else ""
+    return f"words by {_name_indexes(covering)}{lacking}"
 
 
-def _incomplete_labels(mapping: GraphMapping, indexes: Sequence[SearchIndex]) -> list[str]:
+def _list_incomplete_labels(mapping: GraphMapping, indexes: Sequence[SearchIndex]) -> list[str]:
     """Return the labels that have no full-text index on all of their texts."""
     return [
         label
         for label in mapping.labels
         if mapping.list_words(label)
         and not any(
-            _is_text(index)
+            _is_text_index(index)
             and label in index.labels
             and {*mapping.list_words(label)} <= {*index.properties}
             for index in indexes
@@ -243,40 +246,44 @@ def _incomplete_labels(mapping: GraphMapping, indexes: Sequence[SearchIndex]) ->
 def _describe_vectors(mapping: GraphMapping, indexes: Sequence[SearchIndex]) -> str:
     if not mapping.labels:
         return "embeddings without an index, because the mapping names no label"
-    uncovered = _labels_without_vectors(mapping, indexes)
+    uncovered = _list_labels_without_vectors(mapping, indexes)
     if not uncovered:
-        return f"embeddings by {_names(_vector_indexes(mapping, indexes))}"
-    return f"embeddings without an index on {_listed(uncovered)}"
+        return f"embeddings by {_name_indexes(_list_vector_indexes(mapping, indexes))}"
+    return f"embeddings without an index on {_join_names(uncovered)}"
 
 
-def _vector_indexes(mapping: GraphMapping, indexes: Sequence[SearchIndex]) -> list[SearchIndex]:
+def _list_vector_indexes(
+    mapping: GraphMapping, indexes: Sequence[SearchIndex]
+) -> list[SearchIndex]:
     return [
         index
         for index in indexes
-        if _compares(index, "node", mapping.embedding) and index.label in mapping.labels
+        if _is_vector_index(index, "node", mapping.embedding) and index.label in mapping.labels
     ]
 
 
-def _labels_without_vectors(mapping: GraphMapping, indexes: Sequence[SearchIndex]) -> list[str]:
-    covered = {index.label for index in _vector_indexes(mapping, indexes)}
+def _list_labels_without_vectors(
+    mapping: GraphMapping, indexes: Sequence[SearchIndex]
+) -> list[str]:
+    covered = {index.label for index in _list_vector_indexes(mapping, indexes)}
     return [label for label in mapping.labels if label not in covered]
 
 
-def _fact_indexes(mapping: GraphMapping, indexes: Sequence[SearchIndex]) -> list[SearchIndex]:
+def _list_fact_indexes(mapping: GraphMapping, indexes: Sequence[SearchIndex]) -> list[SearchIndex]:
     return [
         index
         for index in indexes
-        if _compares(index, "relationship", mapping.relationship_embedding)
+        if _is_vector_index(index, "relationship", mapping.relationship_embedding)
         and (not mapping.relationship_types or index.label in mapping.relationship_types)
     ]
 
 
-def _is_text(index: SearchIndex) -> bool:
+def _is_text_index(index: SearchIndex) -> bool:
     return (index.kind, index.entity) == ("text", "node")
 
 
-def _compares(index: SearchIndex, entity: str, embedding: str | None) -> bool:
-    """Whether it is a cosine index on the embeddings of nodes or relationships."""
+def _is_vector_index(index: SearchIndex, entity: str, embedding: str | None) -> bool:
+    """Return whether an index compares vectors of this property by their cosine."""
     return (
         (index.kind, index.entity, index.property) == ("vector", entity, embedding)
         and bool(index.dimensions)
@@ -284,11 +291,11 @@ def _compares(index: SearchIndex, entity: str, embedding: str | None) -> bool:
     )
 
 
-def _names(indexes: Sequence[SearchIndex]) -> str:
-    return f"index {_listed([index.name for index in indexes])}"
+def _name_indexes(indexes: Sequence[SearchIndex]) -> str:
+    return f"index {_join_names([index.name for index in indexes])}"
 
 
-def _listed(names: Sequence[str]) -> str:
+def _join_names(names: Sequence[str]) -> str:
     listed = ", ".join(map(quote_name, names[:MOST_LISTED]))
     more = len(names) - MOST_LISTED
     return f"{listed}, and {more} more" if more > 0 else listed

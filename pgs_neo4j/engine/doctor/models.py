@@ -26,7 +26,7 @@ from pgs_neo4j.pgs.sweeping.report import SYSTEM, parse_report
 from pgs_neo4j.text.shown import counted, money, one_line, seconds, used_tokens
 
 TIMEOUT_S = 30.0
-NAMED = 8  # models of an endpoint that a fix names, those with a similar name first
+NAMED = 8  # the most models of an endpoint that a fix names; similar names come first
 ENDPOINT_FIX = (
     "check PGS_LLM_BASE_URL and PGS_LLM_API_KEY, or use no model: PGS_LLM_PROVIDER=extractive"
 )
@@ -40,9 +40,9 @@ UNSET = (
     "share its words"
 )
 ROOM = 2_000
-"""Tokens of the reply at most; a model that thinks needs most of them."""
+"""The most tokens of the reply; a model that thinks needs most of them."""
 SHOWN = 120
-"""Characters of a reply that is no report."""
+"""The most characters to show of a reply that is no report."""
 QUESTION = "What is a lighthouse for?"
 NODES = """\
 Partition P1: 2 nodes. Keywords: lighthouse, ships.
@@ -61,8 +61,9 @@ REPORT_FIX = (
 async def examine_embedder(settings: Settings, config: PGSConfig) -> tuple[Check, int | None]:
     """Check the embedder; also return the length of its vectors.
 
-    The length is None if stored vectors are never compared with it. An endpoint embeds one word,
-    which is the only call of the examination that may cost anything.
+    The length is None if it is unknown, or if stored vectors are never compared with the
+    embedder's. An endpoint embeds one word. Without ``--call``, this is the only call of the
+    examination that may cost anything.
     """
     name = settings.embedder
     if name is None:
@@ -83,7 +84,7 @@ async def examine_embedder(settings: Settings, config: PGSConfig) -> tuple[Check
         finally:
             await embedder.close()
     except PGSError as error:
-        return Check("embedder", "failed", str(error), _embedder_fix(name)), None
+        return Check("embedder", "failed", str(error), _advise_embedder(name)), None
     size = f"vectors of {dimensions}" if dimensions else "loaded at first use"
     # Hashing reads the texts itself, so its vectors are never compared with stored ones.
     comparable = None if name == "hashing" else dimensions
@@ -92,9 +93,9 @@ async def examine_embedder(settings: Settings, config: PGSConfig) -> tuple[Check
 
 
 async def examine_reranker(settings: Settings, config: PGSConfig) -> tuple[Check, ...]:
-    """Check the model that orders what was found, if one is configured.
+    """Check the model that orders search results, if one is configured.
 
-    Its server is asked only what it reads of a text, which costs nothing.
+    Its server is asked only how much of a text the model reads, which costs nothing.
     """
     try:
         reranker = create_relevance_model(settings, _shorten_timeout(config))
@@ -109,7 +110,7 @@ async def examine_reranker(settings: Settings, config: PGSConfig) -> tuple[Check
     return tuple(Check("reranker", "ok", f"{name}; it reads {text}") for name, text in limits)
 
 
-def _embedder_fix(name: str) -> str:
+def _advise_embedder(name: str) -> str:
     if name == "openai":
         return (
             "check PGS_EMBEDDING_MODEL, PGS_LLM_BASE_URL and PGS_LLM_API_KEY, or set "
@@ -128,7 +129,7 @@ def sweep_pass_size(settings: Settings, config: PGSConfig) -> float:
 
 
 async def examine_models(settings: Settings, config: PGSConfig) -> tuple[Check, ...]:
-    """Check the sweep and synthesis models, once if they are equal."""
+    """Check the model of each task; a model of several tasks is checked once."""
     if not settings.uses_models:
         detail = "extractive: no language model; answers consist of sentences of the graph"
         return (Check("model", "ok", detail),)
@@ -176,7 +177,7 @@ def _shorten_timeout(config: PGSConfig) -> PGSConfig:
 
 
 async def call_models(settings: Settings, config: PGSConfig) -> tuple[Check, ...]:
-    """Ask each model for the report of two short nodes; the only checks that cost money.
+    """Ask each model for a report on two short nodes, which costs money.
 
     The limits of a run apply. Problems are reported, not raised.
     """
@@ -196,7 +197,7 @@ async def call_models(settings: Settings, config: PGSConfig) -> tuple[Check, ...
         calls = Calls.of(config, settings.models)
         return tuple(
             [
-                await run_check(name, _call(name, llm, effort, config, calls), CALL_FIX)
+                await run_check(name, _call_model(name, llm, effort, config, calls), CALL_FIX)
                 for llm, (name, effort) in named.items()
             ]
         )
@@ -204,7 +205,7 @@ async def call_models(settings: Settings, config: PGSConfig) -> tuple[Check, ...
         await readers.close()
 
 
-async def _call(
+async def _call_model(
     name: str, llm: LLM, effort: Effort | None, config: PGSConfig, calls: Calls
 ) -> Check:
     user = f"{NODES}\n\nQuestion: {QUESTION}"
@@ -218,19 +219,19 @@ async def _call(
     cost = calls.budget.cost
     tries = calls.usage.calls - before.calls
     again = f" after {counted(tries, 'try', 'tries')}" if tries > 1 else ""
-    told = (
+    detail = (
         f"{one_line(reply.model, 60)} replied in {seconds(took)}{again}, {used_tokens(used)}{pace}"
     )
-    told += "; no price is set" if cost is None else f"; cost {money(cost - cost_before)}"
+    detail += "; no price is set" if cost is None else f"; cost {money(cost - cost_before)}"
     problem = "the reply was cut off" if reply.truncated else _find_problem(reply.text)
     if not problem:
-        return Check(name, "ok", f"{told}; its report is accepted")
+        return Check(name, "ok", f"{detail}; its report is accepted")
     begins = one_line(reply.text, SHOWN) or "nothing"
-    return Check(name, "warning", f"{told}; {problem}; it begins: {begins}", REPORT_FIX)
+    return Check(name, "warning", f"{detail}; {problem}; it begins: {begins}", REPORT_FIX)
 
 
 def _find_problem(text: str) -> str:
-    """Return why a reply is no report; empty if it is one."""
+    """Return why a reply is not a valid report; empty if it is valid."""
     try:
         parse_report(text, 1, {})
     except ModelOutputError as error:

@@ -1,7 +1,8 @@
-"""Checks of the server: whether it can be reached, and allows what pgs does.
+"""Checks of the server: whether it can be reached, and whether the user may do what pgs needs.
 
 First come the stages from the address to an open connection, then rights, schema, procedures, GDS,
-and indexes. Some releases lack a procedure that pgs calls, and some users the right to call it.
+and indexes. A release may lack a procedure that pgs calls, or the user may lack the right to call
+it.
 """
 
 from __future__ import annotations
@@ -90,7 +91,10 @@ LOSSES: Mapping[str, str] = MappingProxyType(
 async def connect_in_stages(
     stack: AsyncExitStack, access: ServerAccess, timeout_s: float
 ) -> tuple[Database | None, tuple[Check, ...]]:
-    """Connect until ``stack`` closes; None if a stage failed."""
+    """Connect until ``stack`` closes, and return the database with a check of each stage.
+
+    The database is None if a stage failed.
+    """
     password = access.password.get_secret_value() if access.password is not None else None
     opening = connection.connect(
         access.uri,
@@ -104,15 +108,15 @@ async def connect_in_stages(
     try:
         opened = await stack.enter_async_context(opening)
     except (ConfigError, DatabaseError) as error:
-        stage = _failed_stage(error)
+        stage = _find_failed_stage(error)
         fix = "certificate" if isinstance(error, DatabaseCertificateError) else stage
-        return None, _failed_at(stage, access, str(error), STAGE_FIXES[fix])
+        return None, _report_failure(stage, access, str(error), STAGE_FIXES[fix])
     languages = f"Cypher {' and '.join(opened.languages)}"
     version = f"Neo4j {opened.version}, {opened.edition} edition, {languages}"
-    return opened, (*_passed(STAGES[:-1], access), Check(STAGES[-1], "ok", version))
+    return opened, (*_report_passed(STAGES[:-1], access), Check(STAGES[-1], "ok", version))
 
 
-def _failed_stage(error: ConfigError | DatabaseError) -> str:
+def _find_failed_stage(error: ConfigError | DatabaseError) -> str:
     if isinstance(error, ConfigError):
         return "address"
     if isinstance(error, DatabaseUnavailableError | DatabaseTimeoutError):
@@ -122,16 +126,16 @@ def _failed_stage(error: ConfigError | DatabaseError) -> str:
     return "Neo4j version" if isinstance(error, DatabaseVersionError) else "database"
 
 
-def _failed_at(stage: str, access: ServerAccess, detail: str, fix: str) -> tuple[Check, ...]:
+def _report_failure(stage: str, access: ServerAccess, detail: str, fix: str) -> tuple[Check, ...]:
     place = STAGES.index(stage)
     return (
-        *_passed(STAGES[:place], access),
+        *_report_passed(STAGES[:place], access),
         Check(stage, "failed", detail, fix),
         *skip_checks(STAGES[place + 1 :], f"{stage} failed"),
     )
 
 
-def _passed(stages: tuple[str, ...], access: ServerAccess) -> tuple[Check, ...]:
+def _report_passed(stages: tuple[str, ...], access: ServerAccess) -> tuple[Check, ...]:
     details = {
         "address": masked_address(access.uri),
         "connection": "the server answers",
@@ -236,7 +240,7 @@ async def check_gds_procedures(db: Database) -> Check:
 
 
 async def check_neo4j_procedures(db: Database) -> Check:
-    """Check the procedures of Neo4j; name what fails without one."""
+    """Check the procedures of Neo4j, and say what fails without a missing one."""
     name = "Neo4j procedures"
     absent, forbidden = await _read_missing(db, LOSSES)
     if absent:
@@ -255,7 +259,7 @@ async def _read_missing(db: Database, names: Iterable[str]) -> tuple[list[str], 
     uncalled = [name for name in wanted if name not in callable_names]
     if not uncalled:
         return [], []
-    # A user without the right to list procedures sees none: then nothing is known to be absent.
+    # A user without the right to list procedures sees none, so nothing is known to be absent.
     installed = await _read_names(db, "engine/doctor/read_installed", wanted)
     absent = [name for name in uncalled if name not in installed] if installed else []
     return absent, [name for name in uncalled if name not in absent]
