@@ -1,1 +1,1 @@
-"""``pgs.ingest``: files as a graph."""
+"""``pgs.ingest``: makes a graph from files."""

@@ -1,4 +1,4 @@
-"""``pgs.entities``: the entities of a graph of documents, and what people rule on them."""
+"""``pgs.entities``: lists the entities of a graph of documents, and merges and splits them."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ from pgs_neo4j.model.browsing import EntityInfo, EntityPage
 
 @dataclass(frozen=True, slots=True)
 class Entities:
-    """Entities of graphs of documents. Called, it lists those of a graph.
+    """Entities of graphs of documents. Called, it lists them: ``await pgs.entities("docs")``.
 
-    An entity can be given by any of its names, by ``Type:Name``, or by its id.
+    An entity may be given by any of its names, by ``Type:Name``, or by its id.
     """
 
     _core: Core
@@ -34,9 +34,10 @@ class Entities:
     async def __call__(
         self, graph: str, *, text: str = "", kind: str = "", limit: int = 100
     ) -> list[EntityInfo]:
-        """Return entities, those with the most mentions first. Raises DatabaseError.
+        """Return entities, the most mentioned first. Raises DatabaseError.
 
-        ``text`` is part of one of their names, and ``kind`` their type; both in any case.
+        ``text`` is a part of one of their names, and ``kind`` is their type; both in upper or lower
+        case.
         """
         if limit < 1:
             raise UsageError(f"limit must be 1 or more; got {limit}")
@@ -45,7 +46,7 @@ class Entities:
     async def show(self, graph: str, entity: str) -> EntityPage:
         """Return an entity with its names, chunks, and relations.
 
-        Raises UsageError if it is not there, or several are meant, and DatabaseError.
+        Raises UsageError if no entity, or more than one, is meant, and DatabaseError.
         """
         return await read_entity(self._core.db, graph, entity)
 
@@ -54,11 +55,11 @@ class Entities:
     ) -> str:
         """Merge ``entities`` into ``into``, and return the id of the merged entity.
 
-        Later ingestions respect this. ``resolver`` must be the one that the ingestion used, if that
-        was not the default. Raises UsageError if one of them is not there, BusyError while another
-        process writes documents, and DatabaseError.
+        Later ingestions keep them merged. ``resolver`` must be the resolver of the ingestion, if
+        that was not the default. Raises UsageError if one of the entities does not exist, BusyError
+        while another process writes documents, and DatabaseError.
         """
-        async with self._writing(graph, resolver) as writer:
+        async with self._open_writer(graph, resolver) as writer:
             return await merge_entities(self._core.db, writer, entities, into)
 
     async def split(
@@ -72,15 +73,15 @@ class Entities:
         """Split names off an entity, and return the ids of the resulting entities.
 
         Splitting off a merged name undoes that merge. Without names, all merges into the entity are
-        undone. Later ingestions respect this. ``resolver`` must be the one that the ingestion used,
-        if that was not the default. Raises UsageError for an entity or a name that is not there,
-        BusyError while another process writes documents, and DatabaseError.
+        undone. Later ingestions keep the names apart. ``resolver`` must be the resolver of the
+        ingestion, if that was not the default. Raises UsageError for an entity or a name that does
+        not exist, BusyError while another process writes documents, and DatabaseError.
         """
-        async with self._writing(graph, resolver) as writer:
+        async with self._open_writer(graph, resolver) as writer:
             return await split_entity(self._core.db, writer, entity, names)
 
     @asynccontextmanager
-    async def _writing(self, graph: str, resolver: Resolver | None) -> AsyncIterator[Writer]:
+    async def _open_writer(self, graph: str, resolver: Resolver | None) -> AsyncIterator[Writer]:
         db = self._core.db
         await ensure_schema(db)
         documents = await read_documents(db, graph)

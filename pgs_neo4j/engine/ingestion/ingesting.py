@@ -1,4 +1,4 @@
-"""``pgs.ingest``: files become a graph that can be asked, and stay equal to it."""
+"""``pgs.ingest``: makes a graph from files, and keeps it equal to the files."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ from pgs_neo4j.text.shown import document_key
 
 
 class IngestArguments(IngestOptions, Knobs, total=False):
-    """What an ingestion does, and knobs for it."""
+    """The options of an ingestion, and knobs for it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,15 +82,15 @@ class Ingester:
     ) -> Ingested:
         """Make the documents of a graph equal to files, and store its mapping.
 
-        What did not change costs nothing. The model of sweeps extracts entities and relations; the
-        extractive reader, terms. The result names documents that failed, and a limit that was
-        reached. Raises UsageError for unusable paths, names, labels, and schemas, ConfigError for a
-        limit that needs a price, BusyError while another process writes these, ModelError for a
-        refused key or an unknown model, and DatabaseError.
+        Unchanged documents cost nothing. The sweep model extracts entities and relations; the
+        extractive reader extracts terms. The result names documents that failed, and a limit that
+        was reached. Raises UsageError for unusable paths, names, labels, and schemas, ConfigError
+        for a limit that needs a price, BusyError while another process writes documents of the
+        graph, ModelError for a refused key or an unknown model, and DatabaseError.
         """
-        options, config = self._settled(given)
+        options, config = self._split_arguments(given)
         kept = kept_options(paths, options, config)
-        async with self._prepared(paths, graph, options, config, on_event) as (order, tools):
+        async with self._prepare(paths, graph, options, config, on_event) as (order, tools):
             await ensure_schema(tools.db)
             account = Account(task="ingest", graph=graph, model=self._core.sweep_llm.name)
             try:
@@ -108,7 +108,7 @@ class Ingester:
 
     @property
     def endings(self) -> tuple[str, ...]:
-        """Endings of the files that the built-in readers take; none with a loader of your own."""
+        """The endings of files that the built-in readers take; none with a loader of your own."""
         return () if Parts(self._core).loader() else ENDINGS
 
     def most_bytes(self, name: str) -> int | None:
@@ -122,7 +122,7 @@ class Ingester:
     async def resume(
         self, job: str, *, on_event: OnEvent | None = None, **knobs: Unpack[Knobs]
     ) -> Ingested:
-        """Continue an ingestion from its record, with its options; its limits start over.
+        """Continue an ingestion from its record, with its options; limits count from zero again.
 
         Raises UsageError for a job that is not an ingestion or cannot be resumed, and whatever an
         ingestion raises.
@@ -142,23 +142,23 @@ class Ingester:
     ) -> IngestPlan:
         """Return what an ingestion would do and cost. It reads all files, and calls no model.
 
-        Raises what an ingestion raises, but for BusyError.
+        Raises the errors of an ingestion, except BusyError.
         """
-        prepared = self._prepared(paths, graph, *self._settled(given), on_event)
+        prepared = self._prepare(paths, graph, *self._split_arguments(given), on_event)
         async with prepared as (order, tools):
             divides = isinstance(tools.chunker, SemanticChunker)
             divider = self._core.ingest_embedder() if divides else None
             return await plan_ingest(order, without_calls(tools), self._core.sweep_llm, divider)
 
-    def _settled(self, given: IngestArguments) -> tuple[IngestOptions, PGSConfig]:
-        """Return what an ingestion does, and the settings in force for it. Raises ConfigError."""
+    def _split_arguments(self, given: IngestArguments) -> tuple[IngestOptions, PGSConfig]:
+        """Split arguments into the options of an ingestion and its settings. Raises ConfigError."""
         own = IngestOptions.__annotations__.keys()
         options = {name: value for name, value in given.items() if name in own}
         knobs = {name: value for name, value in given.items() if name not in own}
         return cast(IngestOptions, options), self._core.knobs(cast(Knobs, knobs), own)
 
     @asynccontextmanager
-    async def _prepared(
+    async def _prepare(
         self,
         paths: Paths,
         graph: str,
@@ -166,7 +166,7 @@ class Ingester:
         config: PGSConfig,
         on_event: OnEvent | None,
     ) -> AsyncGenerator[tuple[IngestOrder, IngestTools]]:
-        """Yield what an ingestion is to do, and its connections."""
+        """Yield the order of an ingestion, and the connections that carry it out."""
         core = self._core
         files = FileLoader(
             int(config.max_document_mb * 1e6),
@@ -178,7 +178,7 @@ class Ingester:
         tell(PhaseStarted("ingest"))
         try:
             order = await make_order(core.db, paths, graph, options, config, loader)
-            tools = self._tools(config, order, options, loader, tell)
+            tools = self._make_tools(config, order, options, loader, tell)
             embedding = embedding_of(core, order, options, tools.calls)
             yield order, replace(tools, embedding=embedding)
         finally:
@@ -187,19 +187,19 @@ class Ingester:
     async def documents(self, graph: str) -> list[IngestedDocument]:
         """Return the documents of a graph in the natural order of ids. Raises DatabaseError.
 
-        Records of a file that have no key are in the order of their titles.
+        Records without keys are in the order of their titles.
         """
         found = await read_documents(self._core.db, graph)
         return [
             IngestedDocument(
-                id=one.id,
-                name=one.name,
-                chunks=one.chunks,
-                size=one.size,
-                unread=one.unread,
-                unproven=one.chunks_unproven,
+                id=stored.id,
+                name=stored.name,
+                chunks=stored.chunks,
+                size=stored.size,
+                unread=stored.unread,
+                unproven=stored.chunks_unproven,
             )
-            for one in sorted(found.values(), key=lambda one: document_key(one.id, one.name))
+            for stored in sorted(found.values(), key=lambda item: document_key(item.id, item.name))
         ]
 
     async def document(
@@ -213,9 +213,9 @@ class Ingester:
     ) -> DocumentDetails:
         """Return a document of a graph, by its id or name, with its chunks.
 
-        Whether it is stale depends on the model and the settings of this engine, and on the parts
-        that ingested it, if they were your own. Raises UnknownDocumentError, UsageError for a
-        name that several have, and DatabaseError.
+        Whether it is stale depends on the model and the settings of this engine. Pass the parts
+        that ingested it if they were your own. Raises UnknownDocumentError, UsageError for a name
+        that several documents have, and DatabaseError.
         """
         db, config = self._core.db, self._core.config
         documents = await read_documents(db, graph)
@@ -227,7 +227,8 @@ class Ingester:
             stored,
             schema,
             schemas,
-            parts.extractor(extractor) or self._extractor(config, schema, calls, Keeper(db, graph)),
+            parts.extractor(extractor)
+            or self._make_extractor(config, schema, calls, Keeper(db, graph)),
             chunk_rules(config),
             parts.loader(loader) or FileLoader(),
             parts.chunker(chunker) or semantic_chunker(self._core, config, calls),
@@ -243,13 +244,13 @@ class Ingester:
         on_event: OnEvent | None = None,
         resolver: Resolver | None = None,
     ) -> Deletion:
-        """Delete documents with all that stood only in them, and prove that their text is gone.
+        """Delete documents with everything that only they contain, and prove that it is gone.
 
-        Everything in the database is searched for it. ``forget`` also removes the text of answers
-        that quote it. ``resolver`` is that of the ingestion, if it had one of its own. A deletion
-        that broke off is continued. What is kept of documents that ``unfinished`` names is
-        deleted by their ids, and all of it with the last document of a graph. Raises
-        UnknownDocumentError, BusyError, and DatabaseError.
+        The whole database is searched for their text. ``forget`` also removes the text of answers
+        that quote it. ``resolver`` is the resolver of the ingestion, if it was your own. A deletion
+        that broke off is continued. ``documents`` may also be ids from ``unfinished``; then the
+        kept extractions of these documents are deleted. The last document of a graph takes all kept
+        extractions with it. Raises UnknownDocumentError, BusyError, and DatabaseError.
         """
         core = self._core
         await ensure_schema(core.db)
@@ -284,17 +285,17 @@ class Ingester:
     async def unfinished(self, graph: str) -> list[str]:
         """Return the ids of documents whose first ingestion broke off. Raises DatabaseError.
 
-        What was extracted of them is kept, and ingesting them again does not pay for it again.
+        Their extractions are kept, so that ingesting them again does not pay for these again.
         """
         kept = await read_kept_documents(self._core.db, graph)
         stored = await read_documents(self._core.db, graph) if kept else {}
         return sorted({*kept} - stored.keys(), key=lambda id_: document_key(id_, id_))
 
     async def remove_views(self, graph: str) -> None:
-        """Remove a graph without documents, and that of its entities, from the stored graphs.
+        """Remove a graph without documents, and its graph of entities, from the stored graphs.
 
-        Their partitions and sessions go as well. Nothing happens to a graph that is not stored.
-        Raises UsageError for a graph that still has documents, and DatabaseError.
+        Their partitions and sessions are deleted with them. Does nothing if no such graph is
+        stored. Raises UsageError for a graph that still has documents, and DatabaseError.
         """
         if await read_documents(self._core.db, graph):
             raise UsageError(f"graph {graph} has documents; delete them first")
@@ -302,7 +303,7 @@ class Ingester:
             with suppress(UnknownGraphError):
                 await catalog.remove(self._core.db, name)
 
-    def _tools(
+    def _make_tools(
         self,
         config: PGSConfig,
         order: IngestOrder,
@@ -318,28 +319,28 @@ class Ingester:
             db=core.db,
             loader=loader,
             extractor=parts.extractor(options.get("extractor"))
-            or self._extractor(config, order.schema, calls, keeper),
+            or self._make_extractor(config, order.schema, calls, keeper),
             describer=parts.describer(options.get("describer"))
-            or self._describer(config, calls, keeper),
+            or self._make_describer(config, calls, keeper),
             keeper=keeper,
             calls=calls,
             on_event=on_event,
             resolver=parts.resolver(options.get("resolver")),
             chunker=parts.chunker(options.get("chunker")) or semantic_chunker(core, config, calls),
-            arbiter=self._arbiter(config, calls) if options.get("arbiter") else None,
+            arbiter=self._make_arbiter(config, calls) if options.get("arbiter") else None,
         )
 
-    def _arbiter(self, config: PGSConfig, calls: Calls) -> ModelArbiter:
+    def _make_arbiter(self, config: PGSConfig, calls: Calls) -> ModelArbiter:
         llm = self._core.sweep_llm
         if is_free(llm):
             raise UsageError("--arbiter asks a model; configure one, or leave it out")
         return ModelArbiter(llm, calls, config.sweep_effort)
 
-    def _describer(self, config: PGSConfig, calls: Calls, keeper: Keeper) -> Describer | None:
+    def _make_describer(self, config: PGSConfig, calls: Calls, keeper: Keeper) -> Describer | None:
         llm = self._core.sweep_llm
         return None if is_free(llm) else ModelDescriber(llm, calls, keeper, config.sweep_effort)
 
-    def _extractor(
+    def _make_extractor(
         self, config: PGSConfig, schema: EntitySchema, calls: Calls, keeper: Keeper
     ) -> Extractor:
         llm = self._core.sweep_llm
@@ -349,10 +350,10 @@ class Ingester:
 
 
 def semantic_chunker(core: Core, config: PGSConfig, calls: Calls) -> SemanticChunker | None:
-    """Return what divides by meaning, if the settings want that.
+    """Return the chunker that divides documents by meaning, if the settings choose it, else None.
 
-    Its calls are of this ingestion: queued, counted, and within its limits. Raises ConfigError
-    without an embedder, and for a limit that needs a price.
+    Its calls belong to the ingestion: they are queued, counted, and kept within its limits. Raises
+    ConfigError without an embedder, and for a limit that needs a price.
     """
     if config.chunk_strategy != "semantic":
         return None
@@ -360,11 +361,11 @@ def semantic_chunker(core: Core, config: PGSConfig, calls: Calls) -> SemanticChu
     model = priced_model(embedder)
     calls.budget.check({model.name: model.free})
 
-    embed = partial(_embed, calls, embedder)
+    embed = partial(_embed_sentences, calls, embedder)
     return SemanticChunker(chunk_rules(config), embedder.name, embed, model)
 
 
-async def _embed(calls: Calls, embedder: Embedder, texts: Sequence[str]) -> Vectors:
-    """Return the vectors ``(n, d)`` of sentences; the first failure of one is raised."""
+async def _embed_sentences(calls: Calls, embedder: Embedder, texts: Sequence[str]) -> Vectors:
+    """Return the vectors ``(n, d)`` of sentences. Raises the first failure."""
     call = fitted_call(calls, embedder)
     return await embed_rows(embedder, fit_of(embedder), call, texts, most_failures=1)

@@ -13,7 +13,7 @@ from pgs_neo4j.config import PGSConfig, masked_address
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.database.tasks import to_the_end
 from pgs_neo4j.documents.sources.addresses import MASK, is_url, url_id
-from pgs_neo4j.engine.ingestion.order import DEFAULT_SCHEMA, IngestOptions, Paths, listed
+from pgs_neo4j.engine.ingestion.order import DEFAULT_SCHEMA, IngestOptions, Paths, list_paths
 from pgs_neo4j.errors import ModelError, UsageError
 from pgs_neo4j.model.documents import DocumentSource, RecordColumns
 from pgs_neo4j.model.ingest import DocumentState, Ingested
@@ -29,20 +29,24 @@ KIND = "ingest"
 PARTS = frozenset(("loader", "chunker", "extractor", "resolver", "describer"))
 UNFINISHED: tuple[DocumentState, ...] = ("failed", "waiting")
 MOST_UNFINISHED = 100
+"""The most unfinished documents that a record names."""
 MOST_CHARACTERS = 300
-"""Of the reason why a document failed."""
+"""The most characters of the reason why a document failed."""
 _URL = re.compile(r"\bhttps?://\S+")
 KEPT_KNOBS = (
     *("chunk_strategy", "chunk_tokens", "chunk_overlap", "gleaning", "max_document_mb"),
     *("max_calls", "max_tokens", "max_cost", "run_timeout_s"),
 )
-"""Settings that decide what becomes of a document, and limits, which count from zero again."""
+"""Settings that decide how documents are read, and limits, which count from zero again."""
 
 
 async def record_ingestion(
     db: Database, graph: str, options: Json, work: Callable[[], Awaitable[Ingested]]
 ) -> Ingested:
-    """Return what an ingestion did, with the id of its record. Raises what ``work`` raises."""
+    """Record an ingestion as a job, and return its result with the job's id.
+
+    Raises the errors of ``work``.
+    """
     with start_span(spans.INGEST, {spans.GRAPH: graph}, current=True) as span:
         job = await jobs.begin(db, graph, KIND, options)
         span.note({spans.JOB_ID: job.id})
@@ -51,30 +55,34 @@ async def record_ingestion(
             async with jobs.stay_alive(db, job):
                 done = await work()
         except BaseException as error:
-            # Shielded: even an interrupted job is closed before its caller continues.
+            # Shielded, so that even an interrupted job is closed before its caller continues.
             await to_the_end(jobs.close(db, jobs.failed_job(job, error, perf_counter() - began)))
             if isinstance(error, ModelError):
                 again = f"'pgs resume {job.id}'" if options else "the same command"
                 error.add_note(f"what was ingested is kept, and {again} continues")
             raise
         ended = replace(
-            job, outcome=_outcome(done), error=done.stopped or None, figures=_figures(done)
+            job,
+            outcome=_choose_outcome(done),
+            error=done.stopped or None,
+            figures=_list_figures(done),
         )
         await to_the_end(jobs.close(db, ended))
         return replace(done, job=job.id)
 
 
 def kept_options(paths: Paths, options: IngestOptions, config: PGSConfig) -> Json:
-    """Return what a record keeps, so that the ingestion can be continued from any folder.
+    """Return the options that a record keeps, to continue the ingestion from any folder.
 
-    Empty if it cannot be: texts, schemas, and parts of a program are not kept, and no secrets.
+    Empty if it cannot be continued: a record keeps no secrets, and no texts, schemas, and parts
+    that a program passed as objects.
     """
     kept: Json = {name: value for name, value in options.items() if value is not None}
-    places = [_place(path) for path in listed(paths)]
+    places = [_make_kept_path(path) for path in list_paths(paths)]
     schema, columns = kept.pop("schema", None), kept.pop("columns", None)
-    own = isinstance(schema, EntitySchema) or bool(kept.keys() & PARTS)
-    own = own or not isinstance(kept.get("embed", False), bool)
-    if own or None in places:
+    has_objects = isinstance(schema, EntitySchema) or bool(kept.keys() & PARTS)
+    has_objects = has_objects or not isinstance(kept.get("embed", False), bool)
+    if has_objects or None in places:
         return {}
     if schema is not None:
         kept["schema"] = schema if schema == DEFAULT_SCHEMA else str(Path(schema).absolute())
@@ -84,7 +92,7 @@ def kept_options(paths: Paths, options: IngestOptions, config: PGSConfig) -> Jso
 
 
 def options_of(job: Job) -> tuple[list[str], Json]:
-    """Return the paths and the options by which an ingestion is continued.
+    """Return the paths and the options with which to continue an ingestion.
 
     Raises UsageError for a job that is no ingestion, or cannot be continued from its record.
     """
@@ -103,8 +111,8 @@ def options_of(job: Job) -> tuple[list[str], Json]:
     return paths, {**options, **knobs}
 
 
-def _place(path: str | Path | DocumentSource) -> str | None:
-    """Return a path as its record keeps it, None if it must not or cannot be kept."""
+def _make_kept_path(path: str | Path | DocumentSource) -> str | None:
+    """Return a path as a record keeps it; None for a text, and for an address with a secret."""
     if isinstance(path, DocumentSource):
         return None
     if isinstance(path, str) and is_url(path):
@@ -112,7 +120,7 @@ def _place(path: str | Path | DocumentSource) -> str | None:
     return str(Path(path).absolute())
 
 
-def _outcome(done: Ingested) -> Outcome:
+def _choose_outcome(done: Ingested) -> Outcome:
     if done.failed:
         return "failed"
     if not done.complete:
@@ -122,12 +130,12 @@ def _outcome(done: Ingested) -> Outcome:
     return "unchanged" if same and not changed else "ingested"
 
 
-def _figures(done: Ingested) -> Json:
+def _list_figures(done: Ingested) -> Json:
     """Return counts by state, calls, tokens, cost, and seconds, and what is left to do."""
     states = sorted({outcome.state for outcome in done.outcomes})
     used = done.usage
     return {
-        **_unfinished(done),
+        **_list_unfinished(done),
         **({"partly_read": done.partly_read} if done.partly_read else {}),
         "documents": {state: done.count(state) for state in states},
         "chunks": sum(outcome.chunks for outcome in done.outcomes),
@@ -157,21 +165,21 @@ def _figures(done: Ingested) -> Json:
     }
 
 
-def _unfinished(done: Ingested) -> Json:
+def _list_unfinished(done: Ingested) -> Json:
     """Return the documents that failed or wait, with reasons: the first ones, and how many more."""
     left = sorted(
-        (one for one in done.outcomes if one.state in UNFINISHED),
-        key=lambda one: UNFINISHED.index(one.state),
+        (outcome for outcome in done.outcomes if outcome.state in UNFINISHED),
+        key=lambda outcome: UNFINISHED.index(outcome.state),
     )
     if not left:
         return {}
-    told = [
-        {"id": one.id, "state": one.state, "reason": _kept_reason(one.reason or done.stopped)}
+    entries = [
+        {"id": one.id, "state": one.state, "reason": _clean_reason(one.reason or done.stopped)}
         for one in left[:MOST_UNFINISHED]
     ]
-    return {"unfinished": told, "unfinished_more": len(left) - len(told)}
+    return {"unfinished": entries, "unfinished_more": len(left) - len(entries)}
 
 
-def _kept_reason(reason: str) -> str:
+def _clean_reason(reason: str) -> str:
     """Return a reason as a record keeps it: without secrets, and not too long."""
     return redacted(_URL.sub(lambda url: masked_address(url[0]), reason))[:MOST_CHARACTERS]

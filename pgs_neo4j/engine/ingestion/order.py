@@ -1,7 +1,7 @@
-"""Turns what an ingestion is asked for into an order, and stores the view that it leaves.
+"""Makes the order of an ingestion from its options, and stores the view of the ingested graph.
 
-The order is checked against what the graph holds. The view consists of two mappings, of the graph
-and of its entities, and of indexes on its texts and vectors.
+The order is checked against the documents of the graph. The view consists of two mappings, of the
+graph and of its entities, and of indexes on its texts and vectors.
 """
 
 from __future__ import annotations
@@ -47,21 +47,22 @@ Paths = str | Path | DocumentSource | Sequence[str | Path | DocumentSource]
 
 
 class IngestOptions(TypedDict, total=False):
-    """What an ingestion does beyond making documents of files; None is the default.
+    """The options of an ingestion. None stands for the default.
 
-    ``label``: of the graph's nodes, derived from its name by default. ``schema``: a file with the
-    types of entities and relations, or ``default``; the graph's own by default. ``sync`` deletes
-    documents whose files are gone from the folders that are read; with ``forget``, also the text of
-    answers that quote them.
-    ``refresh`` extracts again what another model, prompt, or schema extracted. ``columns`` tell
-    what records consist of. ``allow_private`` also fetches URLs of private addresses. ``arbiter``
-    asks the model of sweeps about close names that their letters leave apart. ``embed`` makes
-    vectors of chunks, entities, and facts: by the embedder of the settings, or one of your own.
+    ``label`` is the label of the graph's nodes; the default is derived from the graph's name.
+    ``schema`` is a file with the types of entities and relations, or ``default``; the default is
+    the graph's own schema. ``sync`` deletes documents whose files are gone from the folders that
+    are read; with ``forget``, also the text of answers that quote them. ``refresh`` extracts again
+    what another model, prompt, or schema extracted. ``columns`` say what the columns of records
+    mean. ``allow_private`` also fetches URLs of private addresses. ``arbiter`` asks the sweep model
+    about similar names that spelling alone does not make one entity. ``embed`` makes vectors of
+    chunks, entities, and facts with the embedder of the settings, or with one of your own.
 
-    Five parts can be replaced: ``loader`` reads the files, ``chunker`` says where chunks end,
-    ``extractor`` what they say, ``resolver`` which names are variants of each other, and
-    ``describer`` makes one description of many. The default is what the settings name, else the
-    built-in part. A part with another signature than last time's does its work again.
+    Five parts can be replaced. ``loader`` reads the files, ``chunker`` decides where chunks end,
+    ``extractor`` finds what they say, ``resolver`` decides which names are variants of each other,
+    and ``describer`` makes one description of many. The default is the part that the settings name,
+    or else the built-in part. A part whose signature has changed since the last ingestion does its
+    work again.
     """
 
     label: str | None
@@ -88,7 +89,7 @@ async def make_order(
     config: PGSConfig,
     loader: DocumentLoader,
 ) -> IngestOrder:
-    """Return the order for some files, and write nothing.
+    """Return the order to ingest some files, without writing anything.
 
     Raises UsageError for unusable paths, names, labels, and schemas, and DatabaseError.
     """
@@ -96,15 +97,15 @@ async def make_order(
     catalog.check_name(graph + catalog.ENTITIES)
     if options.get("forget") and not options.get("sync"):
         raise UsageError("--forget needs --sync; add --sync or leave out --forget")
-    wanted = _wanted_schema(options.get("schema"))
-    sources = find_sources(listed(paths), loader.takes)
+    wanted = _load_schema(options.get("schema"))
+    sources = find_sources(list_paths(paths), loader.takes)
     stored = [*(await read_documents(db, graph)).values()]
     if options.get("sync") and stored and not sources.listed:
         raise UsageError(
             "there is no file, so --sync would delete all documents of these folders from graph "
             f"{graph}; check the path, or use 'pgs documents delete'"
         )
-    label = await _label(db, graph, stored, options.get("label"))
+    label = await _choose_label(db, graph, stored, options.get("label"))
     await refuse_loaded(db, graph)
     await catalog.check_loadable(db, graph, *mapping_of(label).labels)
     await catalog.check_loadable(db, graph + catalog.ENTITIES, entity_label(label))
@@ -122,25 +123,25 @@ async def make_order(
     )
 
 
-def listed(paths: Paths) -> Sequence[str | Path | DocumentSource]:
-    """Return paths as a list, also a single one."""
+def list_paths(paths: Paths) -> Sequence[str | Path | DocumentSource]:
+    """Return paths as a list, even a single one."""
     return [paths] if isinstance(paths, str | Path | DocumentSource) else paths
 
 
 def chunk_rules(config: PGSConfig) -> ChunkRules:
-    """Return how the settings want documents divided."""
+    """Return the rules in the settings for dividing documents into chunks."""
     return ChunkRules(
         strategy=config.chunk_strategy, size=config.chunk_tokens, overlap=config.chunk_overlap
     )
 
 
-def _wanted_schema(wanted: EntitySchema | str | Path | None) -> EntitySchema | None:
+def _load_schema(wanted: EntitySchema | str | Path | None) -> EntitySchema | None:
     if wanted is None or isinstance(wanted, EntitySchema):
         return wanted
     return EntitySchema() if wanted == DEFAULT_SCHEMA else read_schema_file(Path(wanted))
 
 
-async def _label(
+async def _choose_label(
     db: Database, graph: str, stored: Sequence[StoredDocument], wanted: str | None
 ) -> str:
     """Return the label of a graph's nodes. Raises UsageError if it cannot be ``wanted``."""
@@ -153,7 +154,7 @@ async def _label(
     label = known or (graph_label(graph) if wanted is None else wanted)
     check_view_label(label)
     view = mapping_of(label).labels
-    # The label of a graph that is there is settled: nobody could choose another one.
+    # An existing graph keeps its own label, so there only the labels of the view are checked.
     for own in (label, *view) if known is None else view:
         await check_label(db, graph, own)
     return label
@@ -162,10 +163,10 @@ async def _label(
 async def store_view(core: Core, graph: str, label: str) -> None:
     """Store the mappings of a graph and of its entities, and index its texts and vectors.
 
-    Raises UsageError if an index stands in the way, and DatabaseError.
+    Raises UsageError if another index stands in the way, and DatabaseError.
     """
     space = await read_space(core.db, graph)
-    mapping = await _map(core.db, graph, label, space.model if space else None)
+    mapping = await _store_mappings(core.db, graph, label, space.model if space else None)
     await make_indexes(core.db, want_text(mapping))
     if space is not None:
         await _index_vectors(core.db, mapping, space.dimensions)
@@ -175,7 +176,7 @@ async def store_view(core: Core, graph: str, label: str) -> None:
 def embedding_of(
     core: Core, order: IngestOrder, options: IngestOptions, calls: Calls
 ) -> Embedding | None:
-    """Return what embeds the texts of a graph, if that is wanted. Raises ConfigError."""
+    """Return the embedding of a graph's texts, or None without ``embed``. Raises ConfigError."""
     wanted = options.get("embed", False)
     if not wanted:
         return None
@@ -186,13 +187,13 @@ def embedding_of(
     calls.budget.check({model.name: model.free})
 
     async def begin() -> None:
-        await _map(core.db, order.graph, order.label, embedder.name)
+        await _store_mappings(core.db, order.graph, order.label, embedder.name)
 
     return Embedding(embedder, begin)
 
 
-async def _map(db: Database, graph: str, label: str, model: str | None) -> GraphMapping:
-    """Store the mappings of a graph and of its entities; ``model`` made its vectors."""
+async def _store_mappings(db: Database, graph: str, label: str, model: str | None) -> GraphMapping:
+    """Store the mappings of a graph and of its entities. ``model`` made its vectors, if any."""
     mapping = mapping_of(label, model)
     entities = replace(
         mapping,
@@ -207,10 +208,10 @@ async def _map(db: Database, graph: str, label: str, model: str | None) -> Graph
 
 
 async def _index_vectors(db: Database, mapping: GraphMapping, dimensions: int) -> None:
-    """Create the vector indexes of a graph, instead of its own ones for another length.
+    """Create the vector indexes of a graph, in place of its indexes for vectors of another length.
 
-    All types of its relationships have one, so that the facts of the view are known to be in them;
-    those of types without facts stay empty.
+    Each type of its relationships gets an index, so that all facts of the view are known to be
+    indexed. The indexes of types without facts stay empty.
     """
     types = {(name, dimensions): 1 for name in mapping.relationship_types}
     wanted = [*want_vectors(mapping, dimensions), *want_facts(mapping, types)]

@@ -1,6 +1,6 @@
 """Takes the parts of an ingestion from a call, or from the code that the settings name.
 
-The parts also decide how the documents of a graph are held for writing.
+With these parts, it also opens the documents of a graph for writing.
 """
 
 from __future__ import annotations
@@ -28,37 +28,37 @@ Part = TypeVar("Part")
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """The parts that replace built-in ones: those of a call, else those of the settings.
+    """The parts that replace built-in ones: parts that a call passes, or that the settings name.
 
-    Each method returns None where the built-in part is to be used, and raises ConfigError for code
+    Each method returns None if the built-in part is to be used, and raises ConfigError for code
     that cannot be used, or must not run.
     """
 
     core: Core
 
     def loader(self, given: DocumentLoader | None = None) -> DocumentLoader | None:
-        """Return what reads files."""
-        return self._part("loader", given)
+        """Return the part that reads files."""
+        return self._find_part("loader", given)
 
     def chunker(self, given: Chunker | None = None) -> Chunker | None:
-        """Return what divides documents."""
-        return self._part("chunker", given)
+        """Return the part that divides documents."""
+        return self._find_part("chunker", given)
 
     def extractor(self, given: Extractor | None = None) -> Extractor | None:
-        """Return what extracts entities and relations."""
-        return self._part("extractor", given)
+        """Return the part that extracts entities and relations."""
+        return self._find_part("extractor", given)
 
     def resolver(self, given: Resolver | None = None) -> Resolver | None:
-        """Return what decides which names are one entity."""
-        own = self._part("resolver", given)
+        """Return the part that decides which names are one entity."""
+        own = self._find_part("resolver", given)
         return None if own is None else OwnResolver(own)
 
     def describer(self, given: Describer | None = None) -> Describer | None:
-        """Return what describes entities."""
-        return self._part("describer", given)
+        """Return the part that describes entities."""
+        return self._find_part("describer", given)
 
-    def _part(self, kind: str, given: Part | None) -> Part | None:
-        """Return the part of the call, else the one that the settings name; it is made once."""
+    def _find_part(self, kind: str, given: Part | None) -> Part | None:
+        """Return the part of the call, or else that of the settings, which is made only once."""
         if given is not None:
             check_given(kind, given, PARTS[kind])
             return given
@@ -74,7 +74,7 @@ class Parts:
 
 
 def make_part(setting: str, code: str, needed: tuple[str, ...]) -> object:
-    """Return what ``package.module:name`` names; a class or function is called first.
+    """Import what ``package.module:name`` names; if it is a class or function, return its result.
 
     Raises ConfigError if it cannot be imported, or lacks one of the ``needed`` attributes.
     """
@@ -99,7 +99,7 @@ def make_part(setting: str, code: str, needed: tuple[str, ...]) -> object:
             raise ConfigError(f"{setting} names {code}, and {where} has no {step}")
         named, where = getattr(named, step), step
     try:
-        part = cast(Callable[[], object], named)() if _makes(named) else named
+        part = cast(Callable[[], object], named)() if _is_factory(named) else named
     except Exception as error:
         raise ConfigError(
             f"{setting} names {code}, and {path}() failed with {describe_fault(error)}; it is "
@@ -111,16 +111,17 @@ def make_part(setting: str, code: str, needed: tuple[str, ...]) -> object:
     return part
 
 
-def _makes(named: object) -> bool:
-    """Whether a thing is called to make a part: a class, or a function."""
+def _is_factory(named: object) -> bool:
+    """Return whether to call an object to make a part: a class, or a function that is no part."""
     return isinstance(named, type) or (callable(named) and not hasattr(named, "signature"))
 
 
 def hold_graph(
     core: Core, graph: str, label: str, resolver: Resolver | None
 ) -> AbstractAsyncContextManager[Writer]:
-    """Hold the right to write a graph; what has to be described waits for the describer.
+    """Hold the right to write the documents of a graph.
 
+    The writer has the signature of the describer in use, so that outdated descriptions wait for it.
     Raises ConfigError for parts that cannot be used. Entering raises UsageError, BusyError,
     LeaseLostError, and DatabaseError.
     """
