@@ -35,16 +35,16 @@ DEMO_QUESTIONS = (
     "How are temporary files, directories, archives and locks created safely and cleaned up "
     "after errors?",
 )
-# An import binds more loosely than a definition does: nearly everything imports ``re``.
+# An import says less than a definition, because nearly everything imports ``re``.
 WEIGHTS: dict[RelationshipType, float] = {
     "CONTAINS": 1.0,
     "IMPORTS": 0.5,
     "INHERITS": 2.0,
     "MENTIONS": 1.0,
 }
-_WRITTEN = re.compile(r"([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*)(\()?")
-_DISTINCTIVE = re.compile(r"[A-Za-z0-9]_[A-Za-z0-9]|[a-z][A-Z]|[A-Z]{2,}[a-z]")
-_SHORTEST = 4  # characters of a bare name that a mention may consist of
+_NAME = re.compile(r"([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*)(\()?")
+_NO_ENGLISH_WORD = re.compile(r"[A-Za-z0-9]_[A-Za-z0-9]|[a-z][A-Z]|[A-Z]{2,}[a-z]")
+_SHORTEST = 4  # the fewest characters of a name that counts as a mention
 _BUILTINS = frozenset(dir(builtins))
 
 
@@ -97,17 +97,22 @@ def build_demo(root: Path | None = None) -> DemoGraph:
             f"there is no Python source in {folder}; install the source of the standard "
             "library, or load a graph of your own with 'pgs load'"
         )
-    edges = {*_contains(library), *_imports(library), *_inherits(library), *_mentions(library)}
+    edges = {
+        *_link_members(library),
+        *_link_imports(library),
+        *_link_bases(library),
+        *_link_mentions(library),
+    }
     uses = Counter(target for _, target, kind in edges if kind != "CONTAINS")
     uses.update(source for source, _, kind in edges if kind == "CONTAINS")
     return DemoGraph(
-        nodes=tuple(_node(d, uses[d.id]) for _, d in sorted(library.definitions.items())),
+        nodes=tuple(_make_node(d, uses[d.id]) for _, d in sorted(library.definitions.items())),
         relationships=tuple(DemoRelationship(*e, weight=WEIGHTS[e[2]]) for e in sorted(edges)),
     )
 
 
 def demo_file(demo: DemoGraph) -> GraphFile:
-    """Return the demo graph as a GraphFile; id is key and title."""
+    """Return the demo graph as a GraphFile, with ids as keys and titles."""
     positions = {node.id: i for i, node in enumerate(demo.nodes)}
     return GraphFile(
         nodes=tuple(
@@ -138,7 +143,7 @@ def demo_file(demo: DemoGraph) -> GraphFile:
     )
 
 
-def _node(definition: Definition, uses: int) -> DemoNode:
+def _make_node(definition: Definition, uses: int) -> DemoNode:
     return DemoNode(
         id=definition.id,
         kind=definition.kind,
@@ -149,13 +154,13 @@ def _node(definition: Definition, uses: int) -> DemoNode:
     )
 
 
-def _contains(library: Library) -> Iterator[Edge]:
+def _link_members(library: Library) -> Iterator[Edge]:
     for definition in library.definitions.values():
         if definition.parent in library.definitions:
             yield str(definition.parent), definition.id, "CONTAINS"
 
 
-def _imports(library: Library) -> Iterator[Edge]:
+def _link_imports(library: Library) -> Iterator[Edge]:
     """Link a module to the modules, classes, and functions it imports.
 
     A package contains its members, so it does not import them.
@@ -164,11 +169,11 @@ def _imports(library: Library) -> Iterator[Edge]:
         for name in source.imports:
             origin, _, member = name.rpartition(".")
             for target in (name, origin, library.resolve(origin, member)):
-                if target in library.definitions and not _inside(target, module):
+                if target in library.definitions and not _is_inside(target, module):
                     yield module, str(target), "IMPORTS"
 
 
-def _inherits(library: Library) -> Iterator[Edge]:
+def _link_bases(library: Library) -> Iterator[Edge]:
     for definition in library.definitions.values():
         for name in definition.bases:
             target = library.resolve(definition.module, name)
@@ -176,23 +181,23 @@ def _inherits(library: Library) -> Iterator[Edge]:
                 yield definition.id, target, "INHERITS"
 
 
-def _mentions(library: Library) -> Iterator[Edge]:
+def _link_mentions(library: Library) -> Iterator[Edge]:
     """Link a docstring to the nodes that it names unambiguously.
 
     A bare name counts only if it cannot be an English word. It must be written as a call, in
     CamelCase, or in snake_case, and must not be the name of a builtin.
     """
-    names = _unique_names(library)
+    names = _map_unique_names(library)
     for definition in library.definitions.values():
-        for written, call in set(_WRITTEN.findall(definition.doc)):
+        for written, call in set(_NAME.findall(definition.doc)):
             target = names.get(written)
-            if target is None or not (call or "." in written or _DISTINCTIVE.search(written)):
+            if target is None or not (call or "." in written or _NO_ENGLISH_WORD.search(written)):
                 continue
-            if not _akin(library.definitions[target], definition):
+            if not _are_related(library.definitions[target], definition):
                 yield definition.id, target, "MENTIONS"
 
 
-def _unique_names(library: Library) -> dict[str, str]:
+def _map_unique_names(library: Library) -> dict[str, str]:
     """Map every unambiguous spelling of a node to its id."""
     shared: dict[str, str | None] = {}
     for definition in library.definitions.values():
@@ -210,9 +215,9 @@ def _unique_names(library: Library) -> dict[str, str]:
     }
 
 
-def _inside(id_: str | None, module: str) -> bool:
+def _is_inside(id_: str | None, module: str) -> bool:
     return id_ == module or str(id_).startswith(f"{module}.")
 
 
-def _akin(one: Definition, other: Definition) -> bool:
+def _are_related(one: Definition, other: Definition) -> bool:
     return one.id == other.id or one.parent == other.id or other.parent == one.id

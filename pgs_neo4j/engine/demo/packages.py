@@ -15,16 +15,16 @@ PACKAGE_QUESTIONS = (
     "Which packages test, check, or format code, and what do they leave to others?",
 )
 ENDINGS = {"text/markdown": ".md", "text/x-rst": ".rst"}
-"""By the media type of a description; others are plain text."""
+"""File endings by the media type of a description; other descriptions are plain text."""
 SHORTEST = 40
-"""Characters of a description; less is a placeholder."""
+"""The fewest characters of a description; a shorter one is a placeholder."""
 _SEPARATORS = re.compile(r"[-_.]+")
 
 
 def read_packages(installed: Iterable[Distribution] | None = None) -> list[DocumentSource]:
     """Return the description of each installed package as a document, by name.
 
-    Of packages that are installed twice, the first one counts, since it is imported.
+    If a package is installed twice, the first one counts, because Python imports that one.
     """
     found: dict[str, DocumentSource] = {}
     for distribution in distributions() if installed is None else installed:

@@ -1,4 +1,4 @@
-"""Reads Python source into definitions with their places and words.
+"""Reads definitions from Python source, with their places and docstrings.
 
 Files are parsed with ``ast``, one at a time, and never imported.
 """
@@ -15,8 +15,8 @@ from typing import Literal
 
 Kind = Literal["module", "class", "function", "method"]
 
-# Tests, programs, generated tables, and deprecated modules: text that says
-# nothing about what the library offers.
+# Tests, programs, generated tables, and deprecated modules: they say nothing about what the library
+# offers.
 SKIPPED = frozenset(
     {
         "__main__",
@@ -38,7 +38,7 @@ SKIPPED = frozenset(
         "turtledemo",
     }
 )
-GENERATED = ("_sysconfigdata", "config-")  # their names begin so
+GENERATED = ("_sysconfigdata", "config-")  # how the names of generated files begin
 TABLES = frozenset({"encodings"})  # packages whose submodules are code tables
 REEXPORTS = 6  # hops followed from an imported name to where it is defined
 
@@ -100,37 +100,37 @@ def read_library(folder: Path) -> Library:
     """
     definitions: dict[str, Definition] = {}
     sources: dict[str, Source] = {}
-    for path in _files(folder) if folder.is_dir() else ():
+    for path in _list_files(folder) if folder.is_dir() else ():
         tree = _parse(path)
         if tree is None:
             continue
-        module, is_package = _module_name(path.relative_to(folder))
-        sources[module] = _source(tree, module, is_package)
+        module, is_package = _name_module(path.relative_to(folder))
+        sources[module] = _make_source(tree, module, is_package)
         for definition in sources[module].definitions:
-            if _speaks_before(definition, definitions.get(definition.id)):
+            if _takes_precedence(definition, definitions.get(definition.id)):
                 definitions[definition.id] = definition
     return Library(definitions, sources)
 
 
-def _speaks_before(definition: Definition, known: Definition | None) -> bool:
+def _takes_precedence(definition: Definition, known: Definition | None) -> bool:
     if known is None or definition.kind == "module":
         return True
     return known.kind != "module" and bool(definition.doc) and not known.doc
 
 
-def _files(folder: Path) -> Iterator[Path]:
+def _list_files(folder: Path) -> Iterator[Path]:
     for path in sorted(folder.iterdir()):
         if path.stem in SKIPPED or path.name.startswith(GENERATED) or "." in path.stem:
             continue
         if path.is_dir() and path.name in TABLES:
             yield path / "__init__.py"
         elif path.is_dir():
-            yield from _files(path)
+            yield from _list_files(path)
         elif path.suffix == ".py":
             yield path
 
 
-def _module_name(relative: Path) -> tuple[str, bool]:
+def _name_module(relative: Path) -> tuple[str, bool]:
     parts = relative.with_suffix("").parts
     is_package = parts[-1] == "__init__" and len(parts) > 1
     return ".".join(parts[:-1] if is_package else parts), is_package
@@ -145,7 +145,7 @@ def _parse(path: Path) -> ast.Module | None:
         return None
 
 
-def _source(tree: ast.Module, module: str, is_package: bool) -> Source:
+def _make_source(tree: ast.Module, module: str, is_package: bool) -> Source:
     parent, _, name = module.rpartition(".")
     described = Definition(
         id=module,
@@ -158,29 +158,29 @@ def _source(tree: ast.Module, module: str, is_package: bool) -> Source:
     )
     aliases: dict[str, str] = {}
     imports: set[str] = set()
-    for bound, imported, full in _imported(tree, module if is_package else parent):
+    for bound, imported, full in _list_imports(tree, module if is_package else parent):
         imports.add(full)
         aliases.setdefault(bound, imported)
-    members = tuple(_members(tree.body, module, module))
+    members = tuple(_list_members(tree.body, module, module))
     return Source((described, *members), aliases, tuple(sorted(imports)))
 
 
-def _imported(tree: ast.Module, package: str) -> Iterator[tuple[str, str, str]]:
-    """Yield each import: the bound name, its meaning, and the imported object."""
+def _list_imports(tree: ast.Module, package: str) -> Iterator[tuple[str, str, str]]:
+    """Yield each import: the bound name, what it means, and the full name of what is imported."""
     for statement in ast.walk(tree):
         if isinstance(statement, ast.Import):
             for alias in statement.names:
                 top = alias.name.partition(".")[0]
                 yield alias.asname or top, alias.name if alias.asname else top, alias.name
         elif isinstance(statement, ast.ImportFrom):
-            origin = _origin(statement, package)
+            origin = _find_origin(statement, package)
             for alias in statement.names:
                 full = f"{origin}.{alias.name}"
                 yield alias.asname or alias.name, full, full
 
 
-def _origin(statement: ast.ImportFrom, package: str) -> str:
-    """Return the module imported from, relative imports made absolute."""
+def _find_origin(statement: ast.ImportFrom, package: str) -> str:
+    """Return the absolute name of the module that is imported from."""
     if not statement.level:
         return statement.module or ""
     parts = package.split(".")
@@ -188,7 +188,7 @@ def _origin(statement: ast.ImportFrom, package: str) -> str:
     return ".".join((*above, statement.module) if statement.module else above)
 
 
-def _members(body: list[ast.stmt], owner: str, module: str) -> Iterator[Definition]:
+def _list_members(body: list[ast.stmt], owner: str, module: str) -> Iterator[Definition]:
     """Yield definitions of a module or class, including conditional ones.
 
     Definitions under ``if``, ``try``, and ``with`` count. Private names without a docstring are
@@ -199,16 +199,16 @@ def _members(body: list[ast.stmt], owner: str, module: str) -> Iterator[Definiti
             doc = ast.get_docstring(statement) or ""
             if statement.name.startswith("_") and not doc:
                 continue
-            definition = _definition(statement, owner, module, doc)
+            definition = _make_definition(statement, owner, module, doc)
             yield definition
             if isinstance(statement, ast.ClassDef):
-                yield from _members(statement.body, definition.id, module)
+                yield from _list_members(statement.body, definition.id, module)
         elif isinstance(statement, ast.If | ast.Try | ast.With):
-            for block in _blocks(statement):
-                yield from _members(block, owner, module)
+            for block in _list_blocks(statement):
+                yield from _list_members(block, owner, module)
 
 
-def _blocks(statement: ast.If | ast.Try | ast.With) -> Iterator[list[ast.stmt]]:
+def _list_blocks(statement: ast.If | ast.Try | ast.With) -> Iterator[list[ast.stmt]]:
     yield statement.body
     if isinstance(statement, ast.Try):
         yield from (handler.body for handler in statement.handlers)
@@ -217,7 +217,7 @@ def _blocks(statement: ast.If | ast.Try | ast.With) -> Iterator[list[ast.stmt]]:
         yield statement.orelse
 
 
-def _definition(statement: Described, owner: str, module: str, doc: str) -> Definition:
+def _make_definition(statement: Described, owner: str, module: str, doc: str) -> Definition:
     bases: tuple[str, ...] = ()
     kind: Kind = "function" if owner == module else "method"
     if isinstance(statement, ast.ClassDef):

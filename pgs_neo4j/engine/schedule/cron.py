@@ -20,52 +20,55 @@ _PART = re.compile(r"(?:(\*)|(\w+)(?:-(\w+))?)(?:/(\d+))?")
 
 
 def trigger(cron: str, timezone: str | None) -> BaseTrigger:
-    """Return the trigger of five crontab fields.
+    """Return a trigger for five crontab fields, in a time zone; None means the local one.
 
-    It is in the passed time zone, or the local one. Raises ValueError that describes the fault.
+    Raises ValueError, which describes the fault.
     """
     from apscheduler.triggers.combining import OrTrigger
     from apscheduler.triggers.cron import CronTrigger
 
     minute, hour, day, month, weekday = cron.lower().split()
     either = not (day.startswith("*") or weekday.startswith("*"))
-    weekday = _weekdays(weekday)
-    zone = None if timezone is None else _zone(timezone)
+    weekday = _name_weekdays(weekday)
+    zone = None if timezone is None else _find_zone(timezone)
 
-    def fires(day: str, weekday: str) -> BaseTrigger:
+    def fire_on(day: str, weekday: str) -> BaseTrigger:
         return CronTrigger(
             minute=minute, hour=hour, day=day, month=month, day_of_week=weekday, timezone=zone
         )
 
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # a machine that names no time zone is in UTC
-        fired = OrTrigger([fires(day, "*"), fires("*", weekday)]) if either else fires(day, weekday)
-    if fired.get_next_fire_time(None, datetime.now(UTC)) is None:
+        warnings.simplefilter(
+            "ignore"
+        )  # such as for a machine that names no time zone and is in UTC
+        result = (
+            OrTrigger([fire_on(day, "*"), fire_on("*", weekday)])
+            if either
+            else fire_on(day, weekday)
+        )
+    if result.get_next_fire_time(None, datetime.now(UTC)) is None:
         raise ValueError("there is no such day")
-    return fired
+    return result
 
 
-def _zone(name: str) -> tzinfo:
+def _find_zone(name: str) -> tzinfo:
     try:
         return ZoneInfo(name)
     except (LookupError, OSError, ValueError) as error:
         raise ValueError(f"there is no time zone {name}") from error
 
 
-def _weekdays(text: str) -> str:
-    """Return crontab weekdays by their names.
-
-    In crontab, Sunday is 0 and 7.
-    """
+def _name_weekdays(text: str) -> str:
+    """Return the names of crontab weekdays. In crontab, both 0 and 7 are Sunday."""
     if text == "*":
         return text
     days: set[int] = set()
     for part in text.split(","):
-        days |= _expanded(part)
+        days |= _expand_weekdays(part)
     return ",".join(WEEKDAYS[day] for day in sorted(days))
 
 
-def _expanded(part: str) -> set[int]:
+def _expand_weekdays(part: str) -> set[int]:
     match = _PART.fullmatch(part)
     if match is None:
         raise ValueError(f"{part!r} is not a day of the week")
@@ -73,9 +76,10 @@ def _expanded(part: str) -> set[int]:
     if star:
         begin, end = 0, 6
     else:
-        begin = _number(first)
+        begin = _parse_weekday(first)
         # A step without an end continues to the end of the week.
-        end = _number(last) if last else (6 if step else begin)
+        end = _parse_weekday(last) if last else (6 if step else begin)
+        # A range may end on Sunday, which then is day 7.
         if last and end == 0 < begin:
             end = 7
     width = int(step) if step else 1
@@ -84,7 +88,7 @@ def _expanded(part: str) -> set[int]:
     return {day % 7 for day in range(begin, end + 1, width)}
 
 
-def _number(word: str) -> int:
+def _parse_weekday(word: str) -> int:
     if word in WEEKDAYS:
         return WEEKDAYS.index(word)
     if word.isdecimal() and int(word) <= 7:

@@ -1,8 +1,8 @@
 """Runs jobs at set times in one process: ``[[schedule]]`` of ``pgs.toml``.
 
-Jobs run one at a time, which limits memory to that of one. If an entry is due again before its job
-is done, it is skipped. Each job opens its own connection, so an unavailable database costs only the
-jobs of that time.
+Jobs run one at a time, so that only one job at a time needs memory. An entry that is due again
+before its job is done is skipped. Each job opens its own connection, so an unavailable database
+costs only the jobs of that time.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ Ended = EndedJob | Ingested
 
 
 class Watcher(Protocol):
-    """Receives notice of what the schedule does."""
+    """Receives reports of what the schedule does."""
 
     def ended(self, number: int, ended: Ended) -> None:
         """Report that a job of the numbered entry ended."""
@@ -47,17 +47,17 @@ class Watcher(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Planned:
-    """An entry with its trigger and its number in the file.
-
-    The number counts from 1.
-    """
+    """An entry with its trigger, and with its number in the file, counted from 1."""
 
     number: int
     entry: ScheduleEntry
     trigger: BaseTrigger
 
     def next_at(self, now: datetime | None = None) -> datetime:
-        """When its next job begins, in the entry's time zone."""
+        """Return when the next job begins, in the entry's time zone.
+
+        Raises ConfigError if it never does.
+        """
         at = self.trigger.get_next_fire_time(None, now or datetime.now(UTC))
         if not isinstance(at, datetime):
             name = entry_name(self.number, self.entry.target)
@@ -68,20 +68,20 @@ class Planned:
 def plan(entries: Sequence[ScheduleEntry]) -> tuple[Planned, ...]:
     """Return the entries with their triggers.
 
-    Raises ConfigError that names an invalid entry.
+    Raises ConfigError if there are no entries, or for an invalid entry, which it names.
     """
     if not entries:
         raise ConfigError(
             "nothing is scheduled: pgs.toml has no [[schedule]] table with graph and cron"
         )
-    return tuple(_planned(number, entry) for number, entry in enumerate(entries, 1))
+    return tuple(_plan_entry(number, entry) for number, entry in enumerate(entries, 1))
 
 
 async def run_once(planned: Sequence[Planned], open_pgs: Open, watcher: Watcher) -> list[Ended]:
-    """Run all entries now, in order; returns how each job ended."""
+    """Run all entries now, in their order, and return how each job ended."""
     jobs: list[Ended] = []
     for item in planned:
-        jobs += await _run(item, open_pgs, watcher)
+        jobs += await _run_entry(item, open_pgs, watcher)
     return jobs
 
 
@@ -92,7 +92,7 @@ async def run_forever(planned: Sequence[Planned], open_pgs: Open, watcher: Watch
     try:
         while True:
             item = await clock.due()
-            await _run(item, open_pgs, watcher)
+            await _run_entry(item, open_pgs, watcher)
             clock.done(item)
     finally:
         clock.stop()
@@ -113,7 +113,7 @@ class Clock:
         from apscheduler.events import EVENT_JOB_MISSED
         from apscheduler.schedulers.asyncio import AsyncIOScheduler
 
-        _quiet()
+        _silence_scheduler()
         scheduler = AsyncIOScheduler(
             timezone=UTC,
             job_defaults={
@@ -124,7 +124,7 @@ class Clock:
         )
         for item in self._planned:
             scheduler.add_job(self.ring, item.trigger, args=(item,), id=str(item.number))
-        scheduler.add_listener(self._missed, EVENT_JOB_MISSED)
+        scheduler.add_listener(self._report_missed, EVENT_JOB_MISSED)
         scheduler.start()
         self._scheduler = scheduler
 
@@ -136,7 +136,7 @@ class Clock:
         self._busy.add(item.number)
         self._due.put_nowait(item)
 
-    def _missed(self, event: JobExecutionEvent) -> None:
+    def _report_missed(self, event: JobExecutionEvent) -> None:
         self._watcher.skipped(int(event.job_id), "this process was suspended when it was due")
 
     async def due(self) -> Planned:
@@ -144,7 +144,7 @@ class Clock:
         return await self._due.get()
 
     def done(self, item: Planned) -> None:
-        """Mark an entry's job as ended; the entry can be due again."""
+        """Mark an entry's job as ended, so that the entry can be queued again."""
         self._busy.discard(item.number)
 
     def stop(self) -> None:
@@ -153,27 +153,27 @@ class Clock:
             self._scheduler.shutdown(wait=False)
 
 
-async def _run(item: Planned, open_pgs: Open, watcher: Watcher) -> list[Ended]:
+async def _run_entry(item: Planned, open_pgs: Open, watcher: Watcher) -> list[Ended]:
     entry = item.entry
     order = JobOrder(if_changed=entry.if_changed, max_drift=entry.max_drift, keep=entry.keep)
 
-    def tell(ended: Ended) -> None:
+    def report(ended: Ended) -> None:
         watcher.ended(item.number, ended)
 
     jobs: list[Ended] = []
     try:
         async with open_pgs(entry) as pgs:
             if entry.all_graphs:
-                jobs = [*await pgs.jobs.attempt_all(order, on_end=tell)]
+                jobs = [*await pgs.jobs.attempt_all(order, on_end=report)]
             elif entry.kind == "ingest":
                 jobs = [await _ingest(pgs, entry)]
-                tell(jobs[0])
+                report(jobs[0])
             else:
                 jobs = [await pgs.jobs.attempt(entry.graph, order)]
-                tell(jobs[0])
+                report(jobs[0])
     except PGSError as error:
         jobs.append(FailedJob(entry.graph, error))
-        tell(jobs[-1])
+        report(jobs[-1])
     return jobs
 
 
@@ -191,7 +191,7 @@ async def _ingest(pgs: PGS, entry: ScheduleEntry) -> Ingested:
     )
 
 
-def _planned(number: int, entry: ScheduleEntry) -> Planned:
+def _plan_entry(number: int, entry: ScheduleEntry) -> Planned:
     try:
         return Planned(number, entry, trigger(entry.cron, entry.timezone))
     except ValueError as error:
@@ -199,7 +199,7 @@ def _planned(number: int, entry: ScheduleEntry) -> Planned:
         raise ConfigError(f"{name}: cron = {entry.cron!r} is invalid: {error}") from error
 
 
-def _quiet() -> None:
+def _silence_scheduler() -> None:
     # The watcher reports what happens; tracebacks of APScheduler would only repeat it.
     logger = logging.getLogger("apscheduler")
     if not logger.handlers:
