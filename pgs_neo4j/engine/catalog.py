@@ -1,4 +1,4 @@
-"""Named graphs in the database."""
+"""Stores, finds, changes, and deletes the named graphs of a database."""
 
 from __future__ import annotations
 
@@ -35,11 +35,13 @@ ATTEMPTS = 3  # to store a mapping that other processes change at the same time
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
 
 LISTS = ("labels", "relationship_types", "text", "chunk_labels", "mention_types")
+"""Parts of a mapping that are lists of names."""
 VIEW = {"labels", "relationship_types"}
+"""Parts that a stored mapping must have, because they limit which nodes and relationships count."""
 _OBJECT, _MAPPING = TypeAdapter(dict[str, Any]), TypeAdapter(GraphMapping)
 
 ENTITIES = ".entities"
-"""Ends the name of the graph that has the entities of a graph of documents alone."""
+"""The suffix of the graph that has only the entities of a graph of documents."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +57,7 @@ class StoredNames:
 class StoredGraph:
     """A stored graph: its mapping, and its current generation if any.
 
-    ``redefined``: the generation was made for an earlier mapping.
+    ``redefined`` is true if the generation was made for an earlier mapping.
     """
 
     name: str
@@ -70,8 +72,8 @@ class StoredGraph:
 class GraphChange:
     """What another mapping would change in a stored graph.
 
-    ``differences`` are sentences, one per part of the mapping. ``partitions`` and ``sessions``
-    count those that belong to the stored mapping.
+    ``differences`` are sentences, one per part of the mapping. ``partitions`` and ``sessions`` are
+    the numbers of partitions and sessions that belong to the stored mapping.
     """
 
     graph: str
@@ -81,7 +83,7 @@ class GraphChange:
 
     @property
     def effect(self) -> str:
-        """What replacing the mapping invalidates."""
+        """What becomes invalid if the mapping is replaced."""
         parts = counted(self.partitions, "partition") if self.partitions else ""
         held = counted(self.sessions, "session") if self.sessions else ""
         lost = [f"its {parts} must be made again"] if parts else []
@@ -92,20 +94,20 @@ class GraphChange:
 async def add(db: Database, name: str, mapping: GraphMapping, *, replace: bool = False) -> bool:
     """Store a named mapping; True when the name is new.
 
-    Harmless to repeat. Raises GraphExistsError when the name has another mapping, unless
+    The call may be repeated. Raises GraphExistsError when the name has another mapping, unless
     ``replace`` is set, and MappingError when the name or the mapping is malformed.
     """
     check_name(name)
     check_mapping(mapping)
     await ensure_schema(db)
     for _ in range(ATTEMPTS):
-        row = await _find(db, name)
+        row = await _find_row(db, name)
         if row is not None:
             former = _read_mapping(row, replace=replace)
             if former == mapping:
                 return False
             if not replace:
-                raise _exists(await _describe_change(db, _stored(row), mapping))
+                raise _explain_existing(await _describe_change(db, _parse_graph(row), mapping))
         written = await db.write(
             queries.get("engine/catalog/merge_graphs"),
             name=name,
@@ -122,23 +124,23 @@ async def compare(db: Database, name: str, mapping: GraphMapping) -> GraphChange
 
     None when no graph has the name, or when it has the same mapping or one that cannot be read.
     """
-    row = await _find(db, name)
+    row = await _find_row(db, name)
     if row is None or _read_mapping(row, replace=True) in (None, mapping):
         return None
-    return await _describe_change(db, _stored(row), mapping)
+    return await _describe_change(db, _parse_graph(row), mapping)
 
 
 async def check_loadable(db: Database, name: str, *own: str) -> None:
-    """Raise GraphExistsError when the name belongs to a graph of other labels."""
-    row = await _find(db, name)
-    if row is not None and (labels := _stored(row).mapping.labels) != own:
+    """Raise GraphExistsError when the name belongs to a graph whose labels are not ``own``."""
+    row = await _find_row(db, name)
+    if row is not None and (labels := _parse_graph(row).mapping.labels) != own:
         raise GraphExistsError(
-            f"graph {name} is stored for other nodes ({_listed(labels) if labels else 'all'}); "
+            f"graph {name} is stored for other nodes ({_join_names(labels) if labels else 'all'}); "
             f"load under another name, or remove it first with 'pgs graph remove {name}'"
         )
 
 
-async def _find(db: Database, name: str) -> Row | None:
+async def _find_row(db: Database, name: str) -> Row | None:
     return next((row for row in await _read_rows(db) if row["name"] == name), None)
 
 
@@ -155,19 +157,19 @@ async def _describe_change(db: Database, stored: StoredGraph, mapping: GraphMapp
     return GraphChange(
         graph=stored.name,
         differences=tuple(
-            f"{part}: {_listed(old)}, now {_listed(new)}" for part, old, new in pairs
+            f"{part}: {_join_names(old)}, now {_join_names(new)}" for part, old, new in pairs
         ),
         partitions=stored.partition_count or 0,
         sessions=len(await session.list_sessions(db, stored.name)),
     )
 
 
-def _listed(value: str | tuple[str, ...] | None) -> str:
+def _join_names(value: str | tuple[str, ...] | None) -> str:
     names = (value,) if isinstance(value, str) else value or ()
     return " + ".join(names) or "none"
 
 
-def _exists(change: GraphChange) -> GraphExistsError:
+def _explain_existing(change: GraphChange) -> GraphExistsError:
     return GraphExistsError(
         f"graph {change.graph} has another definition ({'; '.join(change.differences)}); if you "
         f"replace it with --replace (in Python: replace=True), {change.effect}; or choose another "
@@ -177,11 +179,11 @@ def _exists(change: GraphChange) -> GraphExistsError:
 
 async def graphs(db: Database) -> list[StoredGraph]:
     """Return all stored graphs, by name. Raises StoredDataError naming one that cannot be read."""
-    return [_stored(row) for row in await _read_rows(db)]
+    return [_parse_graph(row) for row in await _read_rows(db)]
 
 
 async def get(db: Database, name: str | None) -> StoredGraph:
-    """Return the named graph, or the only one if unnamed.
+    """Return the named graph; without a name, the only graph.
 
     Raises UnknownGraphError, which lists the stored graphs.
     """
@@ -189,7 +191,7 @@ async def get(db: Database, name: str | None) -> StoredGraph:
     wanted = find_only_graph([row["name"] for row in rows]) if name is None else name
     for row in rows:
         if row["name"] == wanted:
-            return _stored(row)
+            return _parse_graph(row)
     if not rows:
         raise UnknownGraphError(
             "no graph is stored in this database yet; 'pgs inspect' proposes a mapping and "
@@ -206,7 +208,7 @@ async def get(db: Database, name: str | None) -> StoredGraph:
 
 
 def find_only_graph(names: Sequence[str]) -> str | None:
-    """Return the name of the only graph, None if there are others.
+    """Return the name of the only graph; None if there is none, or more than one.
 
     A graph of documents counts as the only one even beside the graph of its entities, because it
     contains all of them.
@@ -218,8 +220,8 @@ def find_only_graph(names: Sequence[str]) -> str | None:
 
 async def remove(db: Database, name: str) -> None:
     """Delete a graph's generations, sessions, and mapping. Raises UnknownGraphError."""
-    if await _find(db, name) is None:
-        await get(db, name)  # raises
+    if await _find_row(db, name) is None:
+        await get(db, name)  # raises UnknownGraphError, which lists the stored graphs
     await feedback.delete_weights(db, name)
     for info in await session.list_sessions(db, name):
         await session.delete_session(db, name, info.id)
@@ -240,7 +242,7 @@ def check_name(name: str) -> None:
 def check_mapping(mapping: GraphMapping) -> None:
     """Raise MappingError for a reserved, empty, or excluded name in the mapping.
 
-    Also for a name where a list of them belongs, whose letters would count as names.
+    Also raises it for a text in place of a list of names, because its letters would count as names.
     """
     for part in LISTS:
         if isinstance(getattr(mapping, part), str):
@@ -279,24 +281,26 @@ def check_mapping(mapping: GraphMapping) -> None:
             raise MappingError(f"the mapping's {field} is empty; name a property or leave it out")
 
 
-def is_other(definition: object, mapping: GraphMapping) -> bool:
-    """Whether a stored definition is another one; False if none is stored.
+def is_redefined(definition: object, mapping: GraphMapping) -> bool:
+    """Return whether a stored definition differs from a mapping; False if none is stored.
 
-    One that cannot be read is another one, so that what was made for it is made again.
+    A definition that cannot be read counts as different, so that what was made for it is made
+    again.
     """
     if not definition:
         return False
     try:
-        return mapping_from(definition, "") != mapping
+        return parse_mapping(definition, "") != mapping
     except StoredDataError:
         return True
 
 
-def mapping_from(stored: object, graph: str) -> GraphMapping:
-    """Return a mapping from its JSON text.
+def parse_mapping(stored: object, graph: str) -> GraphMapping:
+    """Parse a mapping from its JSON text.
 
-    A key that is missing or unknown may have narrowed the view. So labels and types must be there,
-    and nothing else may be. Raises StoredDataError.
+    A missing or an unknown key may have narrowed the view, and to ignore it would let the graph
+    show more than it should. So labels and types must be there, and unknown keys are refused.
+    Raises StoredDataError.
     """
     name = shell_word(graph[:SHOWN])
     what = f"the mapping of graph {graph[:SHOWN]}"
@@ -314,21 +318,21 @@ def mapping_from(stored: object, graph: str) -> GraphMapping:
 
 
 def _read_mapping(row: Row, *, replace: bool) -> GraphMapping | None:
-    """Return a stored mapping; None if it cannot be read, and is to be replaced anyway."""
+    """Return a stored mapping; with ``replace``, return None if it cannot be read."""
     try:
-        return mapping_from(row["mapping"], str(row["name"]))
+        return parse_mapping(row["mapping"], str(row["name"]))
     except StoredDataError:
         if not replace:
             raise
         return None
 
 
-def _stored(row: dict[str, Any]) -> StoredGraph:
-    mapping = mapping_from(row["mapping"], str(row["name"]))
+def _parse_graph(row: dict[str, Any]) -> StoredGraph:
+    mapping = parse_mapping(row["mapping"], str(row["name"]))
     return StoredGraph(
         name=row["name"],
         mapping=mapping,
-        redefined=is_other(row["definition"], mapping),
+        redefined=is_redefined(row["definition"], mapping),
         generation=row["generation"],
         node_count=row["node_count"],
         partition_count=row["partition_count"],

@@ -20,14 +20,16 @@ class Sessions:
     _core: Core
 
     async def __call__(self, graph: str | None = None) -> list[SessionInfo]:
-        """Return sessions of one or all graphs with coverage, latest first."""
+        """Return the sessions of one graph, or of all graphs, with coverage, the latest first."""
         infos = await stored_sessions.list_sessions(self._core.db, graph)
-        redefined = await self._redefined()
-        current = {name: await self._current(name, redefined) for name in {i.graph for i in infos}}
+        redefined = await self._list_redefined()
+        current = {
+            name: await self._read_current(name, redefined) for name in {i.graph for i in infos}
+        }
         return [
             replace(
                 info,
-                coverage=await self._coverage(info.graph, info.id, current[info.graph]),
+                coverage=await self._read_coverage(info.graph, info.id, current[info.graph]),
                 redefined=info.graph in redefined,
             )
             for info in infos
@@ -36,25 +38,26 @@ class Sessions:
     async def runs(self, session: str, graph: str | None = None) -> list[Json]:
         """Return the runs of a session, oldest first.
 
-        Each has its properties and one row per sweep. ``redefined``: it was asked of an earlier
-        definition of the graph. Raises UnknownSessionError.
+        Each run has its properties and one row per sweep. ``redefined`` is true if it was asked of
+        an earlier definition of the graph. Raises UnknownSessionError.
         """
         stored = await self._core.graph(graph)
         runs = await stored_sessions.show_runs(self._core.db, stored.name, session)
         definitions = [run.pop("definition") for run in runs]
         return [
-            {**run, "redefined": catalog.is_other(definition, stored.mapping)}
+            {**run, "redefined": catalog.is_redefined(definition, stored.mapping)}
             for run, definition in zip(runs, definitions, strict=True)
         ]
 
     async def coverage(self, session: str, graph: str | None = None) -> Coverage | None:
         """Return a session's coverage of the current generation.
 
-        None without one, and when it is of an earlier definition of the graph.
+        Returns None if there is no generation, or if it was made for an earlier definition of the
+        graph.
         """
         name = graph or (await self._core.graph(None)).name
-        current = await self._current(name, await self._redefined())
-        return await self._coverage(name, session, current)
+        current = await self._read_current(name, await self._list_redefined())
+        return await self._read_coverage(name, session, current)
 
     async def delete(self, session: str, graph: str | None = None) -> None:
         """Delete a session with its runs, findings, and coverage.
@@ -64,15 +67,15 @@ class Sessions:
         stored = await self._core.graph(graph)
         await stored_sessions.delete_session(self._core.db, stored.name, session)
 
-    async def _redefined(self) -> set[str]:
-        """Return the graphs whose current generation is of an earlier definition."""
+    async def _list_redefined(self) -> set[str]:
+        """Return the graphs whose current generation was made for an earlier definition."""
         return {stored.name for stored in await catalog.graphs(self._core.db) if stored.redefined}
 
-    async def _current(self, graph: str, redefined: set[str]) -> Partitioning | None:
-        """Return the current partitions of a graph as it is defined now."""
+    async def _read_current(self, graph: str, redefined: set[str]) -> Partitioning | None:
+        """Return the current partitions of a graph; None if they are of an earlier definition."""
         return None if graph in redefined else await read_current(self._core.db, graph)
 
-    async def _coverage(
+    async def _read_coverage(
         self, graph: str, session: str, current: Partitioning | None
     ) -> Coverage | None:
         if current is None:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from pgs_neo4j.engine import catalog
-from pgs_neo4j.engine.catalog import check_mapping, is_other, mapping_from
+from pgs_neo4j.engine.catalog import check_mapping, is_redefined, parse_mapping
 from pgs_neo4j.errors import MappingError, StoredDataError, UnknownGraphError
 from pgs_neo4j.model import GraphMapping
 from pgs_neo4j.pgs.partitioning.rows import definition_of
@@ -28,8 +28,8 @@ def without(part: str) -> str:
 
 
 def test_a_mapping_is_read_as_it_was_stored() -> None:
-    assert mapping_from(definition_of(MAPPING), "papers") == MAPPING
-    assert mapping_from(without("embedding_model"), "papers") == MAPPING
+    assert parse_mapping(definition_of(MAPPING), "papers") == MAPPING
+    assert parse_mapping(without("embedding_model"), "papers") == MAPPING
 
 
 @pytest.mark.parametrize(
@@ -56,17 +56,17 @@ def test_a_mapping_that_pgs_did_not_write_is_refused_and_not_quoted(
     stored: object, why: str
 ) -> None:
     with pytest.raises(StoredDataError, match=why) as caught:
-        mapping_from(stored, "papers")
+        parse_mapping(stored, "papers")
     assert "the mapping of graph papers was changed by another program" in str(caught.value)
     assert "pgs graph add papers --replace" in str(caught.value)
     assert "Secret" not in str(caught.value)
 
 
 def test_what_was_made_for_a_mapping_that_cannot_be_read_is_made_again() -> None:
-    assert not is_other(None, MAPPING)
-    assert not is_other(definition_of(MAPPING), MAPPING)
+    assert not is_redefined(None, MAPPING)
+    assert not is_redefined(definition_of(MAPPING), MAPPING)
     for definition in (changed(labels=[]), without("labels"), "x", 7, ["x"]):
-        assert is_other(definition, MAPPING)
+        assert is_redefined(definition, MAPPING)
 
 
 @pytest.mark.parametrize("part", ["labels", "relationship_types", "text", "chunk_labels"])

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from pgs_neo4j.config import PGSConfig
-from pgs_neo4j.engine.catalog import mapping_from
+from pgs_neo4j.engine.catalog import parse_mapping
 from pgs_neo4j.events import Event, StepStarted
 from pgs_neo4j.llm.embedders.hashing import HashingEmbedder
 from pgs_neo4j.model import GraphMapping
@@ -69,7 +69,7 @@ def test_a_stored_definition_reads_back_equal() -> None:
         mention_types=("MENTIONS", "CITES"),
     )
     for mapping in (MAPPING, facts):
-        assert mapping_from(definition_of(mapping), "papers") == mapping
+        assert parse_mapping(definition_of(mapping), "papers") == mapping
 
 
 def test_another_space_changes_the_digest() -> None:
