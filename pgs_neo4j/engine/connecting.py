@@ -1,4 +1,4 @@
-"""Opens the database and the models as configured, and closes them again."""
+"""Opens the configured database and models, and closes them again."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from pgs_neo4j.config import (
     server_access,
 )
 from pgs_neo4j.database import connection
-from pgs_neo4j.database import server as room
+from pgs_neo4j.database import server as database_server
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.engine.core import Core
 from pgs_neo4j.engine.given_parts import EMBEDDER, MODEL, check_given
@@ -30,7 +30,7 @@ from pgs_neo4j.pgs.partitioning.kept_settings import ChosenSettings
 from pgs_neo4j.telemetry.redaction import hide
 
 ARGUMENTS = ("sweep_llm", "synthesis_llm", "embedder", "on_event")
-"""What ``PGS.connect`` takes besides settings."""
+"""The arguments of ``PGS.connect`` that are not settings."""
 
 
 @asynccontextmanager
@@ -41,7 +41,10 @@ async def open_core(
     on_event: OnEvent,
     settings: SettingsOverrides,
 ) -> AsyncIterator[Core]:
-    """Open everything; close only what was opened here. Raises as ``PGS.connect``."""
+    """Open the database and the models, and close at the end what was opened here.
+
+    Models and embedders that were passed stay open. Raises the errors of ``PGS.connect``.
+    """
     for argument, given in (("sweep_llm", sweep_llm), ("synthesis_llm", synthesis_llm)):
         if given is not None:
             check_given(argument, given, MODEL)
@@ -52,10 +55,10 @@ async def open_core(
         overrides["embedder"], embedder = embedder, None
     loaded = config.load(overrides, ARGUMENTS)
     hide(config.secrets(loaded.settings))
-    _tell_notices(loaded.settings, on_event)
+    _send_notices(loaded.settings, on_event)
     if None in (sweep_llm, synthesis_llm) and loaded.settings.uses_models:
         for model in configured_models(loaded.settings):
-            model_access(loaded.settings, model)  # refused before anything is started or sent
+            model_access(loaded.settings, model)  # raises before anything is started or sent
         if sweep_llm is synthesis_llm is None:
             await require_models(loaded.settings, loaded.config)
     async with _open_database(loaded.settings, loaded.config, on_event) as database:
@@ -79,8 +82,8 @@ async def open_core(
             await core.close()
 
 
-def _tell_notices(settings: Settings, on_event: OnEvent) -> None:
-    """Send warnings about the settings; without a listener, as Python's warnings."""
+def _send_notices(settings: Settings, on_event: OnEvent) -> None:
+    """Send warnings about the settings as events, or as Python warnings without a listener."""
     for notice in config.notices(settings):
         if on_event is ignore:
             warnings.warn(notice, stacklevel=1)
@@ -93,7 +96,7 @@ async def _open_database(
     settings: Settings, knobs: PGSConfig, on_event: OnEvent
 ) -> AsyncIterator[Database]:
     access = server_access(settings)
-    require_room: room.RequireRoom = room.allow
+    require_room: database_server.RequireRoom = database_server.allow
     if access is None:
         # Imported here: only the managed local server needs the extra [local].
         from pgs_neo4j.database.local.options import options_from_environment
@@ -101,7 +104,7 @@ async def _open_database(
 
         server = await ensure_running(options_from_environment(), on_event)
         hide([server.password])
-        require_room = room.room_guard(server.data_dir)
+        require_room = database_server.room_guard(server.data_dir)
         password = SecretStr(server.password)
         access = ServerAccess(uri=server.uri, user=server.user, password=password)
     async with connection.connect(

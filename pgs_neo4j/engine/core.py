@@ -41,19 +41,19 @@ from pgs_neo4j.text.commands import shell_word
 from pgs_neo4j.text.tokens import estimate
 
 CALLS_OF_QUESTION = 8
-"""Calls that embedding a question may take: for itself, and to see that none of it was cut."""
+"""The most calls that embedding one question may take, with those that prove it was not cut."""
 RERANKED_TOKENS = 200_000
-"""What a reranker may read for one search of a payer whose money is limited."""
+"""The most tokens that a reranker may read in one search, if the payer's money is limited."""
 EMBEDDERS: tuple[EmbedderName, ...] = ("hashing", "openai", "sentence-transformers")
-"""Embedders that read texts; the name of a vector space begins with that of its embedder."""
+"""Embedders that read texts. A stored model name begins with the name of its embedder."""
 
 
 @dataclass(slots=True)
 class Core:
     """One database with the settings, models, and embedders in use.
 
-    ``parts`` are those of ingestions that the settings name, by their code. ``chosen`` says which
-    settings of partitioning the connecting call passed, and which are configured.
+    ``parts`` are the parts of ingestions that the settings name, by their code. ``chosen`` says
+    which settings of partitioning the connecting call passed, and which are configured.
     """
 
     db: Database
@@ -72,7 +72,7 @@ class Core:
     _gds: GDS | None = None
     _embedders: dict[EmbedderName, Embedder] = field(default_factory=dict, repr=False)
     _relevance: RelevanceModel | None = field(default=None, repr=False)
-    _opening: asyncio.Lock = field(default_factory=asyncio.Lock, repr=False)
+    _gds_lock: asyncio.Lock = field(default_factory=asyncio.Lock, repr=False)
 
     def __post_init__(self) -> None:
         self.contexts = Contexts(self.settings.models)
@@ -96,16 +96,17 @@ class Core:
         self.llms = self.llms.with_synthesis(llm)
 
     def knobs(self, overrides: Knobs, arguments: Collection[str] = ()) -> PGSConfig:
-        """Return the knobs in force for one call, which takes ``arguments`` as well.
+        """Return the configured knobs with the ``overrides`` of one call.
 
-        Raises ConfigError.
+        ``arguments`` are the names of the call's other arguments, which the error for a misspelled
+        knob may suggest. Raises ConfigError.
         """
         return config.with_overrides(self.config, overrides, arguments)
 
     def choose_settings(self, overrides: Knobs) -> ChosenSettings:
         """Return which settings of partitioning a person chose, for one call.
 
-        Those of a ``config`` that a program has assigned count as passed.
+        Settings count as passed if a program has assigned a ``config`` that changes them.
         """
         standing = self.chosen.standing
         set_here = {name: getattr(self.config, name) for name in self.config.model_fields_set}
@@ -113,7 +114,7 @@ class Core:
         return self.chosen.of_call(assigned).of_call(overrides)
 
     async def graph(self, name: str | None) -> StoredGraph:
-        """Return the named graph, else the configured or only one.
+        """Return the named graph; without a name, the configured graph, or else the only one.
 
         Raises UnknownGraphError.
         """
@@ -122,7 +123,7 @@ class Core:
     async def current(self, graph: StoredGraph, *, centroids: bool = True) -> Partitioning:
         """Return the current partitions of a graph.
 
-        They come without centroids unless ``centroids`` is set. Raises NotPartitionedError.
+        With ``centroids`` set to False, they come without centroids. Raises NotPartitionedError.
         """
         await ensure_schema(self.db)
         current = await read_current(self.db, graph.name, centroids=centroids, known=self.known)
@@ -136,7 +137,7 @@ class Core:
     def run_tools(self, order: RunOrder, on_event: OnEvent | None) -> RunTools:
         """Return the connections that carry out one run.
 
-        Its limits count from here.
+        The limits of the run count from this call on.
         """
         log = RunLog(on_event or self.on_event)
         calls = self.calls(order.config, on_event, log.warn)
@@ -164,8 +165,8 @@ class Core:
     ) -> PartitionOrder:
         """Return the order to partition a graph with the settings of one call.
 
-        ``partitions``: the call was given to partition it, not to ask or to look.
-        Raises ConfigError.
+        ``partitions`` says that the purpose of the call is to partition the graph, rather than to
+        ask a question or to check for changes. Raises ConfigError.
         """
         return PartitionOrder(
             graph=graph.name,
@@ -178,7 +179,7 @@ class Core:
     def partition_tools(
         self, mapping: GraphMapping, on_event: OnEvent | None, calls: Calls | None = None
     ) -> PartitionTools:
-        """Return the connections that partition a graph; ``calls`` counts those of its embedder."""
+        """Return the connections that partition a graph; ``calls`` counts the embedder's calls."""
         return PartitionTools(
             db=self.db,
             open_gds=self.open_gds,
@@ -210,23 +211,23 @@ class Core:
         *,
         most: float | None = None,
     ) -> AsyncIterator[Calls]:
-        """Yield calls outside of a run, whose costs are recorded by day and payer.
+        """Yield model calls outside of a run, and record their cost by day and payer.
 
-        With ``most``, what they may cost together is held of the payer's money first. Raises
-        BudgetError where the payer has nothing left.
+        ``most`` is the most that they may cost together. As much of the payer's money as is left,
+        up to this amount, is reserved for them first. Raises BudgetError if nothing is left.
         """
         if most is None:
-            async with self._recorded(account, knobs, on_event) as calls:
+            async with self._record_calls(account, knobs, on_event) as calls:
                 yield calls
             return
         async with current_payer().allow(most) as allowed:
             limits = [limit for limit in (allowed, knobs.max_cost) if limit is not None]
             within = knobs.model_copy(update={"max_cost": min(limits, default=None)})
-            async with self._recorded(account, within, on_event) as calls:
+            async with self._record_calls(account, within, on_event) as calls:
                 yield calls
 
     @asynccontextmanager
-    async def _recorded(
+    async def _record_calls(
         self, account: Account, knobs: PGSConfig, on_event: OnEvent | None
     ) -> AsyncIterator[Calls]:
         calls = self.calls(knobs, on_event)
@@ -234,9 +235,10 @@ class Core:
             yield calls
 
     def question_cost(self, models: Sequence[object], question: str) -> float | None:
-        """Return what embedding and reranking for a question may take of a payer's money.
+        """Return the most that embedding and reranking for a question may cost the payer.
 
-        None if all ``models`` are free. Models without a price add nothing; a limit forbids them.
+        Returns None if all ``models`` are free. Models without a price add nothing here, because a
+        limit on the cost forbids them anyway.
         """
         paid = [model for model in models if model is not None and not is_free(model)]
         if not paid:
@@ -251,42 +253,43 @@ class Core:
         )
 
     async def open_gds(self) -> GDS:
-        """Return the GDS client, which is opened on first use.
-
-        Opening it takes seconds.
-        """
-        async with self._opening:
+        """Return the GDS client, and open it on first use, which takes seconds."""
+        # The lock keeps two first uses at the same time from opening two clients.
+        async with self._gds_lock:
             if self._gds is None:
                 self._gds = await gds.open_gds(self.db)
         return self._gds
 
     def space(self, mapping: GraphMapping, calls: Calls | None = None) -> Space:
-        """Return the vector space that compares a graph's questions and partitions.
+        """Return the vector space in which a graph's questions and partitions are compared.
 
-        ``calls`` counts those of its embedder, and holds them within its limits.
+        ``calls`` counts the calls of its embedder, and keeps them within the limits.
         """
-        space = self._space(mapping)
+        space = self._choose_space(mapping)
         return space if calls is None else replace(space, embed=partial(embed_counted, calls))
 
-    def _space(self, mapping: GraphMapping) -> Space:
+    def _choose_space(self, mapping: GraphMapping) -> Space:
         name = self.settings.embedder
         if self.embedder is not None:
             return choose(name, self.embedder, mapping)
         if name is None:
-            if mapping.embedding and (made := self._made_by(mapping.embedding_model or "")):
+            if mapping.embedding and (
+                made := self._find_embedder_of(mapping.embedding_model or "")
+            ):
                 return choose(name, made, mapping)
             name = "stored" if mapping.embedding else "hashing"
-        return choose(name, self._embedder(name), mapping)
+        return choose(name, self._open_embedder(name), mapping)
 
     def ingest_embedder(self) -> Embedder:
-        """Return the embedder of the texts of documents.
+        """Return the embedder for the texts of documents.
 
-        By default it is the provider's: a model of its endpoint, or hashing. Raises ConfigError.
+        The default is a model of the provider's endpoint, or hashing if the provider has no
+        embedding models. Raises ConfigError if the configured embedder reads no texts.
         """
         if self.embedder is not None:
             return self.embedder
-        provided: EmbedderName = "openai" if self._embeds_by_model() else "hashing"
-        embedder = self._embedder(self.settings.embedder or provided)
+        provided: EmbedderName = "openai" if self._has_embedding_models() else "hashing"
+        embedder = self._open_embedder(self.settings.embedder or provided)
         if embedder is None:
             raise ConfigError(
                 f"documents need an embedder that reads texts, and PGS_EMBEDDER is "
@@ -294,23 +297,26 @@ class Core:
             )
         return embedder
 
-    def _embeds_by_model(self) -> bool:
-        """Whether the provider has models for embeddings."""
+    def _has_embedding_models(self) -> bool:
+        """Return whether the provider has embedding models."""
         if not self.settings.uses_models:
             return False
         model = self.settings.embedding_model
         provider = model_access(self.settings, model).provider
         return provider is None or PRESETS[provider].embeds
 
-    def _made_by(self, model: str) -> Embedder | None:
-        """Return the embedder that made stored vectors, if the settings lead to it."""
-        name = next((one for one in EMBEDDERS if model.startswith(one)), None)
-        if name is None or (name == "openai" and not self._embeds_by_model()):
+    def _find_embedder_of(self, model: str) -> Embedder | None:
+        """Return the embedder that made a graph's stored vectors; None if it is not configured.
+
+        ``model`` is the name of the model that made them.
+        """
+        name = next((name for name in EMBEDDERS if model.startswith(name)), None)
+        if name is None or (name == "openai" and not self._has_embedding_models()):
             return None
-        embedder = self._embedder(name)
+        embedder = self._open_embedder(name)
         return embedder if embedder is not None and embedder.name == model else None
 
-    def _embedder(self, name: EmbedderName) -> Embedder | None:
+    def _open_embedder(self, name: EmbedderName) -> Embedder | None:
         if name in ("none", "stored"):
             return None
         if name not in self._embedders:
@@ -326,7 +332,7 @@ class Core:
         return self._relevance
 
     def text_embedder(self, mapping: GraphMapping) -> Embedder:
-        """Return the embedder of a graph's texts; without any, that of shared words."""
+        """Return the embedder of a graph's texts, or else hashing, which compares shared words."""
         embedder = self.space(mapping).embedder
         if embedder is not None:
             return embedder

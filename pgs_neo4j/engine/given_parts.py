@@ -1,7 +1,8 @@
-"""Checks models, embedders, and parts of an ingestion that people pass in, before they are used.
+"""Checks models, embedders, and parts of an ingestion that a program passes, before their use.
 
-Whether an object does what its Protocol says shows when it is called. Here it is only refused if it
-lacks something, has a property of another type, or cannot be called as the engine calls it.
+Only a call shows whether an object does what its Protocol promises. Here, an object is refused only
+if it lacks a name, has a property of the wrong type, or has a method that cannot be called as the
+engine calls it.
 """
 
 from __future__ import annotations
@@ -21,18 +22,18 @@ PAGE = "'pgs help extending' has an example"
 
 @dataclass(frozen=True, slots=True)
 class Property:
-    """What a property has to be, in words, and whether a value is that."""
+    """What the value of a property must be, in words, and the function that checks a value."""
 
     words: str
-    holds: Callable[[object], bool]
+    accepts: Callable[[object], bool]
 
 
 @dataclass(frozen=True, slots=True)
 class GivenKind:
-    """What an object of a kind needs: properties, and methods with the arguments they get.
+    """What objects of one kind need: properties, and methods with the arguments they get.
 
-    Arguments with ``=`` are given by name. ``optional`` are properties that it may lack, and
-    ``coroutines`` the methods that are awaited.
+    Arguments that end in ``=`` are passed by name. ``optional`` are properties that an object may
+    lack, and ``coroutines`` are the methods that are awaited.
     """
 
     title: str
@@ -43,7 +44,7 @@ class GivenKind:
 
     @property
     def needed(self) -> tuple[str, ...]:
-        """All names."""
+        """The names of all required properties and methods."""
         return (*self.properties, *self.methods)
 
 
@@ -105,28 +106,29 @@ PARTS: Mapping[str, GivenKind] = {
 
 
 def check_given(argument: str, given: object, kind: GivenKind) -> None:
-    """Raise ConfigError if an object cannot be of a kind; ``argument`` is what it was passed as.
+    """Raise ConfigError if an object cannot be of a kind.
 
-    It lacks something, has a property of another type, or a method of it cannot be called as the
-    engine calls it.
+    That is so if it is a class or a text, lacks a name, has a property of the wrong type, or has a
+    method that cannot be called as the engine calls it. ``argument`` is the name under which the
+    object was passed.
     """
     if isinstance(given, type):
         name = given.__name__
         raise ConfigError(f"{argument} is the class {name}; pass an object of it, as in {name}()")
     if isinstance(given, str):
         raise ConfigError(_explain_text(argument, given, kind))
-    missing = [name for name in kind.needed if not _has(argument, given, name)]
+    missing = [name for name in kind.needed if not _has_attribute(argument, given, name)]
     if missing:
         raise ConfigError(
-            f"{argument} has {_listed([f'no {name}' for name in missing])}; {kind.title} has "
-            f"{_listed(kind.needed)}: {PAGE}"
+            f"{argument} has {_join_names([f'no {name}' for name in missing])}; {kind.title} has "
+            f"{_join_names(kind.needed)}: {PAGE}"
         )
-    optional = [one for one in kind.optional.items() if _has(argument, given, one[0])]
-    for name, one in (*kind.properties.items(), *optional):
+    optional = [item for item in kind.optional.items() if _has_attribute(argument, given, item[0])]
+    for name, wanted in (*kind.properties.items(), *optional):
         value = getattr(given, name)
-        if not one.holds(value):
+        if not wanted.accepts(value):
             what = "a method" if callable(value) else one_line(repr(value), 60)
-            raise ConfigError(f"{name} of {argument} is {what}; let it be {one.words}: {PAGE}")
+            raise ConfigError(f"{name} of {argument} is {what}; let it be {wanted.words}: {PAGE}")
     for name, parameters in kind.methods.items():
         _check_method(argument, name, getattr(given, name), parameters)
         if name in kind.coroutines and not _may_be_awaited(getattr(given, name)):
@@ -136,8 +138,8 @@ def check_given(argument: str, given: object, kind: GivenKind) -> None:
             )
 
 
-def _has(argument: str, given: object, name: str) -> bool:
-    """Return whether an object has an attribute. Raises ConfigError if it fails when it is read."""
+def _has_attribute(argument: str, given: object, name: str) -> bool:
+    """Return whether an object has an attribute. Raises ConfigError if reading it fails."""
     try:
         return hasattr(given, name)
     except Exception as error:
@@ -160,7 +162,7 @@ def _check_method(argument: str, name: str, method: object, parameters: Sequence
             f"{one_line(str(error))}; {PAGE}"
         ) from None
     except ValueError:
-        return  # the signature of code in C is not known
+        return  # code in C may have no known signature
     if name == "stream" and inspect.iscoroutinefunction(method):
         raise ConfigError(
             f"stream of {argument} is a coroutine; let it yield pieces of text and last the "
@@ -169,10 +171,11 @@ def _check_method(argument: str, name: str, method: object, parameters: Sequence
 
 
 def _may_be_awaited(method: Callable[..., object]) -> bool:
-    """Return whether what a method returns may be awaited.
+    """Return whether the result of a method may be awaitable.
 
-    A Python function without ``async`` may pass on the coroutine of another one, which its
-    annotation or the function that it wraps shows. Of any other callable, nothing is known.
+    A Python function without ``async`` may return the coroutine of another function. Its return
+    annotation, or the function that it wraps, shows that. Any other callable may return an
+    awaitable, since nothing is known about it.
     """
     inner = inspect.unwrap(method)
     function = getattr(inner, "__func__", inner)
@@ -185,7 +188,7 @@ def _may_be_awaited(method: Callable[..., object]) -> bool:
 
 
 def _explain_text(argument: str, text: str, kind: GivenKind) -> str:
-    """Return what to write instead of a text, which names no object."""
+    """Explain that an object is needed instead of a text, and what to pass instead."""
     ways = {
         "embed": "embed=True takes the embedder of the settings",
         "chunker": f"a built-in way to divide is named by chunk_strategy={text!r}",
@@ -196,7 +199,7 @@ def _explain_text(argument: str, text: str, kind: GivenKind) -> str:
     return f"{argument} is the text {one_line(repr(text), 60)}; pass {kind.title}, or {way}"
 
 
-def _listed(names: Sequence[str]) -> str:
+def _join_names(names: Sequence[str]) -> str:
     *first, last = names
     if not first:
         return last

@@ -20,11 +20,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GraphState:
-    """The state of a graph; figures of partitions are None before there are any.
+    """The state of a graph. The figures of its partitions are None before there are any.
 
-    ``age_s`` are the seconds since the current partitions were made. ``changed``: another program
-    has committed since they were last seen to be valid; None if that is unknown. ``drift`` is the
-    share that had changed (0 to 1) when a job last measured it. ``leased``: a job holds the lease.
+    ``age_s`` is the number of seconds since the current partitions were made. ``changed`` is true
+    if another program has committed since they were last seen to be valid, and None if that is
+    unknown. ``drift`` is the share of the graph that had changed (0 to 1) when a job last measured
+    it. ``leased`` is true while a job holds the lease.
     """
 
     graph: str
@@ -54,13 +55,13 @@ class Graphs:
         return await self._core.graph(name)
 
     async def states(self) -> list[GraphState]:
-        """Return how all graphs stand, by name: partitioned when, changed since, and leased."""
+        """Return the state of all graphs, by name: the age of partitions, changes, and leases."""
         return await read_graph_states(self._core.db)
 
     async def add(self, name: str, mapping: GraphMapping, *, replace: bool = False) -> bool:
         """Store a named mapping; True when the name is new.
 
-        The database is not consulted; ``validate`` does that. Harmless to repeat. Raises
+        The database is not consulted; ``validate`` does that. The call may be repeated. Raises
         GraphExistsError when the name has another mapping, unless ``replace`` is set, and
         MappingError when the name or the mapping is malformed.
         """
@@ -77,9 +78,9 @@ class Graphs:
         """Compare a mapping with the database; return the warnings, one sentence each.
 
         Types of values are looked up in a sample. Raises MappingError when most values of a
-        property are of the wrong type, or when more than a few nodes share their keys. Unless
-        ``allow_missing``, also when nothing in the database has one of its labels, relationship
-        types, or properties.
+        property have the wrong type, or when more than a few nodes share their keys. Unless
+        ``allow_missing`` is set, also raises it when nothing in the database has one of the
+        mapping's labels, relationship types, or properties.
         """
         from pgs_neo4j.engine import survey
 
@@ -94,7 +95,7 @@ class Graphs:
 
 
 async def read_graph_states(db: Database) -> list[GraphState]:
-    """Return the state of all graphs by name, without a scan of any."""
+    """Return the state of all graphs, by name, without scanning any of them."""
     rows = await db.read(queries.get("engine/browse/read_graph_states"), longest=LONGEST_S)
     token = await read_change_token(db) if rows else None
     states = []

@@ -25,11 +25,11 @@ from pgs_neo4j.text.commands import EXTEND
 
 @dataclass(frozen=True, slots=True)
 class CreatedIndexes:
-    """The created indexes of a graph, and those that were there and serve as well.
+    """The created indexes of a graph, and existing ones that serve the same purpose.
 
-    ``dimensions`` is the length of the vectors of nodes, 0 if none were asked for. ``created`` and
-    ``existing`` describe the indexes; ``names`` are those of the created ones. ``notes`` say which
-    of them are not filled yet.
+    ``dimensions`` is the length of the vectors of nodes, 0 if no index on them was requested.
+    ``created`` and ``existing`` describe the indexes; ``names`` are the names of the created ones.
+    ``notes`` say which indexes are not filled yet.
     """
 
     graph: str
@@ -50,7 +50,7 @@ class Indexes:
     _core: Core
 
     async def __call__(self) -> list[SearchIndex]:
-        """Return all full-text and vector indexes, also those that others made."""
+        """Return all full-text and vector indexes, including those that others made."""
         return await list_search_indexes(self._core.db)
 
     async def create(
@@ -61,13 +61,14 @@ class Indexes:
         facts: bool = False,
         vectors: bool = False,
     ) -> CreatedIndexes:
-        """Create indexes of a graph that no other index serves as; without a choice, ``vectors``.
+        """Create indexes of a graph, unless existing ones serve the same purpose.
 
-        ``text`` is one full-text index on all texts and titles. ``vectors`` are cosine indexes on
-        the embeddings of each label; the length of most sampled vectors counts. ``facts`` are those
-        on the embeddings of relationships. Returns when they are filled, at the latest after
-        ``query_timeout_s``. Raises MappingError when the mapping lacks something, and UsageError
-        when another index stands in the way; then nothing is created.
+        ``text`` is one full-text index on all texts and titles. ``vectors``, the default, are
+        cosine indexes on the embeddings of each label, for the most common length of the sampled
+        vectors. ``facts`` are cosine indexes on the embeddings of relationships. Returns when the
+        indexes are filled, but after ``query_timeout_s`` at the latest. Raises MappingError when
+        the mapping lacks what an index needs, and UsageError when another index stands in the way;
+        then nothing is created.
         """
         stored = await self._core.graph(graph)
         wanted: list[WantedIndex] = []
@@ -84,7 +85,7 @@ class Indexes:
         try:
             outcome = await make_indexes(self._core.db, wanted)
         finally:
-            self._forget()
+            self._forget_indexes()
         return CreatedIndexes(
             graph=stored.name,
             dimensions=dimensions,
@@ -95,20 +96,21 @@ class Indexes:
         )
 
     async def drop(self) -> list[str]:
-        """Drop the indexes that ``create`` made, and no others.
-
-        Returns their names.
-        """
+        """Drop the indexes that ``create`` made, and no others. Returns their names."""
         try:
             return await drop_indexes(self._core.db)
         finally:
-            self._forget()
+            self._forget_indexes()
 
-    def _forget(self) -> None:
+    def _forget_indexes(self) -> None:
         """Let the next search list the indexes again."""
         self._core.indexes = KnownIndexes()
 
     async def _read_dimensions(self, stored: StoredGraph) -> int:
+        """Return the most common length of sampled vectors; 0 if the mapping names no embedding.
+
+        Raises MappingError if no sampled node has a vector.
+        """
         mapping = stored.mapping
         if not mapping.embedding:
             return 0

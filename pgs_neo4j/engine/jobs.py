@@ -21,20 +21,21 @@ if TYPE_CHECKING:
     from pgs_neo4j.model import Drift, Generation
     from pgs_neo4j.pgs.partitioning.result import Partitioning
 
-MADE: dict[str, Outcome] = {
+OUTCOMES_BY_ORIGIN: dict[str, Outcome] = {
     "cold": "repartitioned",
     "seeded": "seeded",
     "refreshed": "refreshed",
 }
+"""The outcome of a job, by the origin of the generation that it made."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobOrder:
-    """The order of a job.
+    """The order for a repartition job.
 
-    ``if_changed`` skips an unchanged graph. ``max_drift`` (0 to 1) implies it, and also skips a
-    graph if the share that changed is no larger. ``keep`` is the number of generations to keep,
-    None for the configured one.
+    ``if_changed`` skips an unchanged graph. ``max_drift`` (0 to 1) does so too, and also skips a
+    graph if no larger share of it has changed. ``keep`` is the number of generations to keep; None
+    means the configured number.
     """
 
     if_changed: bool = False
@@ -74,18 +75,18 @@ class Jobs:
         limit: int = 20,
         graphs: Collection[str] | None = None,
     ) -> list[Job]:
-        """Return the newest records of one or all graphs, the latest first.
+        """Return the newest records of one graph, or of all graphs, the latest first.
 
-        A graph may be gone, or never have been made. Raises UnknownGraphError without any record.
-
-        Without a graph, ``graphs`` are the graphs to list, None for all.
+        ``graphs`` limits a list of all graphs to these; None means no limit. Records outlive their
+        graph, and a failed ingestion leaves a record without a graph. Raises UnknownGraphError for
+        a graph that neither exists nor has a record.
         """
         if graph is None:
             return await jobs.list_jobs(self._pgs.db, None, limit, graphs=graphs)
         try:
             return await jobs.list_jobs(self._pgs.db, (await self._pgs.graph(graph)).name, limit)
         except UnknownGraphError:
-            # An ingestion of which every document failed makes no graph, but leaves its record.
+            # An ingestion in which every document failed makes no graph, but leaves a record.
             if found := await jobs.list_jobs(self._pgs.db, graph, limit):
                 return found
             raise
@@ -95,11 +96,11 @@ class Jobs:
         return await jobs.get(self._pgs.db, job)
 
     async def release(self, graph: str | None = None) -> LeaseHolder | None:
-        """Take a graph's lease away from its holder; None if it was free.
+        """Take a graph's lease away from its holder, and return that holder.
 
-        Use it for a holder that will never release the lease. A job that still runs ends with
-        LeaseLostError and can write nothing more; its unfinished generation is discarded. Returns
-        the former holder. Raises UnknownGraphError.
+        Returns None if the lease was free. Use it for a holder that will never release the lease.
+        A job that still runs ends with LeaseLostError and can write nothing more; its unfinished
+        generation is discarded. Raises UnknownGraphError.
         """
         stored = await self._pgs.graph(graph)
         return await lease.take_away(self._pgs.db, stored.name)
@@ -115,9 +116,9 @@ class Jobs:
     ) -> Job:
         """Repartition a graph as a job; return its record.
 
-        ``if_changed`` skips an unchanged graph. ``max_drift`` (0 to 1) also skips a graph if the
-        share that changed is no larger. ``keep`` overrides ``keep_generations``. Raises BusyError
-        while another job partitions the graph, ConfigError, and what ``pgs.partition`` raises. The
+        ``if_changed`` skips an unchanged graph. ``max_drift`` (0 to 1) also skips a graph if no
+        larger share of it has changed. ``keep`` overrides ``keep_generations``. Raises BusyError
+        while another job partitions the graph, ConfigError, and the errors of ``pgs.partition``. An
         error is also stored in the record, and the current generation stays.
         """
         return await repartition(
@@ -136,9 +137,10 @@ class Jobs:
         on_event: OnEvent | None = None,
         on_begin: OnBegin | None = None,
     ) -> EndedJob:
-        """Run a job; returns its end. Raises only a cancellation.
+        """Run a job, and return how it ended.
 
-        ``on_begin`` gets the record when the job begins. A job that fails earlier has none.
+        A PGSError becomes a FailedJob; a cancellation is raised. ``on_begin`` gets the record when
+        the job begins. A job that fails before that has no record.
         """
         return await attempt(self._pgs, graph, order, on_event, on_begin)
 
@@ -148,7 +150,7 @@ class Jobs:
         on_event: OnEvent | None = None,
         on_end: Callable[[EndedJob], None] | None = None,
     ) -> list[EndedJob]:
-        """Run a job per stored graph, by name; failures stop no other."""
+        """Run a job for each stored graph, by name. A failed job does not stop the others."""
         return await repartition_all(self._pgs, order, on_event, on_end)
 
 
@@ -163,8 +165,8 @@ async def repartition(
 ) -> Job:
     """Repartition a graph as a job; return its record.
 
-    Raises BusyError while another job holds the lock, ConfigError, and what ``PGS.partition``
-    raises; the error is also recorded, and the current generation stays.
+    Raises BusyError while another job holds the lease, ConfigError, and the errors of
+    ``PGS.partition``. An error is also recorded, and the current generation stays.
     """
     order = JobOrder(if_changed=if_changed, max_drift=max_drift, keep=keep)
     ended = await attempt(pgs, graph, order, on_event)
@@ -179,7 +181,7 @@ async def repartition_all(
     on_event: OnEvent | None = None,
     on_end: Callable[[EndedJob], None] | None = None,
 ) -> list[EndedJob]:
-    """Repartition all stored graphs by name; a failure stops no other."""
+    """Repartition all stored graphs, by name. A failed job does not stop the others."""
     jobs_ended = []
     for stored in await pgs.graphs():
         ended = await attempt(pgs, stored.name, order, on_event)
@@ -196,9 +198,10 @@ async def attempt(
     on_event: OnEvent | None = None,
     on_begin: OnBegin | None = None,
 ) -> EndedJob:
-    """Run a job and return how it ended; raises only a cancellation.
+    """Run a job and return how it ended.
 
-    ``on_begin`` gets its record before the work begins.
+    A PGSError becomes a FailedJob; a cancellation is raised. ``on_begin`` gets the record of the
+    job before the work begins.
     """
     try:
         graph = (await pgs.graph(graph)).name
@@ -211,10 +214,10 @@ async def attempt(
     began = perf_counter()
     try:
         async with jobs.stay_alive(pgs.db, job):
-            done = await _work(pgs, job, order, on_event)
+            done = await _partition_graph(pgs, job, order, on_event)
     except BaseException as error:
         job = jobs.failed_job(job, error, perf_counter() - began)
-        # Shielded: even an interrupted job is closed before its caller continues.
+        # Shielded, so that even an interrupted job is closed before its caller continues.
         job = await to_the_end(jobs.close(pgs.db, job))
         if isinstance(error, PGSError):
             return FailedJob(graph, error, job)
@@ -222,12 +225,12 @@ async def attempt(
     return await to_the_end(jobs.close(pgs.db, done))
 
 
-async def _work(pgs: PGS, job: Job, order: JobOrder, on_event: OnEvent | None) -> Job:
+async def _partition_graph(pgs: PGS, job: Job, order: JobOrder, on_event: OnEvent | None) -> Job:
     drift = None
     if order.max_drift is not None:
         began = perf_counter()
         drift = await pgs.check(job.graph, on_event=on_event)
-        if drift is not None and _bearable(drift, order.max_drift):
+        if drift is not None and _is_tolerable(drift, order.max_drift):
             await pgs.clean_up(job.graph)
             return replace(
                 job,
@@ -242,17 +245,17 @@ async def _work(pgs: PGS, job: Job, order: JobOrder, on_event: OnEvent | None) -
         on_event=on_event,
         keep_generations=order.keep,
     )
-    return _finished(job, partitioning, partitioning.drift or drift)
+    return _record_result(job, partitioning, partitioning.drift or drift)
 
 
-def _bearable(drift: Drift, most: float) -> bool:
+def _is_tolerable(drift: Drift, most: float) -> bool:
     # Changed settings are not drift: a user who changes them wants other partitions.
     return drift.changed and not drift.settings_changed and drift.fraction <= most
 
 
-def _finished(job: Job, partitioning: Partitioning, drift: Drift | None) -> Job:
+def _record_result(job: Job, partitioning: Partitioning, drift: Drift | None) -> Job:
     figures = {
-        **_figures(partitioning.generation),
+        **_list_figures(partitioning.generation),
         "seconds": round(partitioning.seconds, 3),
         "steps": {name: round(took, 3) for name, took in partitioning.steps.items()},
     }
@@ -260,14 +263,16 @@ def _finished(job: Job, partitioning: Partitioning, drift: Drift | None) -> Job:
         figures["changes"] = asdict(drift)
     return replace(
         job,
-        outcome="unchanged" if partitioning.reused else MADE[partitioning.generation.origin],
+        outcome="unchanged"
+        if partitioning.reused
+        else OUTCOMES_BY_ORIGIN[partitioning.generation.origin],
         drift=None if drift is None else drift.fraction,
         generation=partitioning.generation.id,
         figures=figures,
     )
 
 
-def _figures(generation: Generation) -> dict[str, Any]:
+def _list_figures(generation: Generation) -> dict[str, Any]:
     return {
         "nodes": generation.node_count,
         "relationships": generation.relationship_count,

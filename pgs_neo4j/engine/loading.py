@@ -34,9 +34,9 @@ class Loader:
     ) -> LoadResult:
         """Load a file, and store its mapping under the graph's name.
 
-        The load is atomic; loading again replaces the graph. ``label`` defaults to one made from
+        The load is atomic; loading again replaces the graph. The default ``label`` is derived from
         the name. Raises InputFileError for an unusable file, MappingError for an unusable name,
-        GraphExistsError when the name is stored for other nodes, UsageError when the label
+        GraphExistsError when the name is stored for other nodes, and UsageError when the label
         belongs to other nodes.
         """
         catalog.check_name(graph)

@@ -1,6 +1,6 @@
-"""Figures for those who operate a server or jobs, in the text format of Prometheus.
+"""Metrics for operators of a server or of jobs, in the text format of Prometheus.
 
-Labels are names of graphs and models, and fixed words: no text of a user becomes one.
+Label values are names of graphs and models, and fixed words, but never other texts of a user.
 """
 
 from __future__ import annotations
@@ -29,14 +29,15 @@ from pgs_neo4j.model import Usage
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 FRESH_S, PATIENCE_S = 5.0, 5.0
-"""Seconds for which figures are not read again, and for which they are waited for."""
+"""Seconds for which the figures of graphs are reused, and the most seconds to wait for them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Metric:
-    """A metric by its name; ``labels`` are the names of its labels.
+    """A metric; ``labels`` are the names of its labels.
 
-    ``bounds`` are the upper bounds of the buckets of a histogram, which has no others.
+    ``bounds`` are the upper bounds of a histogram's buckets, without the last one, which is open.
+    Other kinds have none.
     """
 
     kind: Literal["counter", "gauge", "histogram"]
@@ -47,7 +48,7 @@ class Metric:
 
 
 SECONDS = (1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0, 300.0, 600.0, 1800.0, 3600.0)
-# Of a server, since it started.
+# Metrics of a server, since it started.
 RUNS = Metric("counter", "pgs_runs", "Runs that ended, by how.", ("graph", "state"))
 RUN_SECONDS = Metric(
     "histogram", "pgs_run_seconds", "Seconds of runs that ended.", ("graph",), SECONDS
@@ -83,13 +84,13 @@ COST = Metric(
 CACHED = Metric(
     "counter", "pgs_cached_replies", "Replies from the cache, which cost nothing.", ("graph",)
 )
-# Of a server, now.
+# Metrics of a server, at the moment.
 RUNNING = Metric("gauge", "pgs_runs_running", "Runs in progress.")
 WAITING = Metric("gauge", "pgs_runs_waiting", "Runs in the queue.")
 STREAMS = Metric("gauge", "pgs_streams", "Open streams of events and chats.")
 DATABASE_UP = Metric("gauge", "pgs_database_up", "1 if the database answers in time, else 0.")
 INFO = Metric("gauge", "pgs_info", "Always 1; the label is the version of pgs.", ("version",))
-# Of graphs, from the database.
+# Metrics of graphs, from the database.
 GENERATION_AGE = Metric(
     "gauge",
     "pgs_graph_generation_age_seconds",
@@ -113,7 +114,7 @@ DRIFT = Metric(
 LEASED = Metric(
     "gauge", "pgs_graph_lease_held", "1 while a job holds the lease of the graph.", ("graph",)
 )
-# Of `pgs repartition`.
+# Metrics of `pgs repartition`.
 EXIT_CODE = Metric("gauge", "pgs_repartition_exit_code", "Exit code of the command.")
 ENDED_AT = Metric("gauge", "pgs_repartition_finished_timestamp_seconds", "When the command ended.")
 OUTCOME = Metric(
@@ -126,7 +127,7 @@ T = TypeVar("T")
 
 @dataclass(slots=True)
 class Spread:
-    """How the values of a histogram are spread: counts by bucket, the last one open."""
+    """The distribution of a histogram's values: counts by bucket, and the sum of the values."""
 
     counts: list[int]
     total: float = 0.0
@@ -134,7 +135,7 @@ class Spread:
 
 @dataclass(slots=True)
 class MetricFigures:
-    """The values of metrics by their labels, whose order is that of the metric."""
+    """The values of metrics, by the values of their labels in the order of ``Metric.labels``."""
 
     values: dict[Metric, dict[Labels, float]] = field(default_factory=dict)
     spreads: dict[Metric, dict[Labels, Spread]] = field(default_factory=dict)
@@ -161,17 +162,23 @@ class MetricFigures:
         return self.values.get(metric, {}).get(labels, 0.0)
 
     def of_graphs(self, graphs: frozenset[str] | None) -> MetricFigures:
-        """Return the figures of the listed graphs; None lists all."""
+        """Return the figures of these graphs, and all without a graph; None means all graphs."""
         if graphs is None:
             return self
         return replace(
             self,
-            values={one: dict(_of(one, rows, graphs)) for one, rows in self.values.items()},
-            spreads={one: dict(_of(one, rows, graphs)) for one, rows in self.spreads.items()},
+            values={
+                metric: dict(_select_graphs(metric, rows, graphs))
+                for metric, rows in self.values.items()
+            },
+            spreads={
+                metric: dict(_select_graphs(metric, rows, graphs))
+                for metric, rows in self.spreads.items()
+            },
         )
 
 
-def _of(
+def _select_graphs(
     metric: Metric, rows: dict[Labels, T], graphs: frozenset[str]
 ) -> Iterator[tuple[Labels, T]]:
     place = metric.labels.index("graph") if "graph" in metric.labels else None
@@ -182,16 +189,16 @@ def _of(
 
 @dataclass(slots=True)
 class RunMetrics:
-    """What the runs of this process have done since it started."""
+    """Metrics of the runs of this process since it started."""
 
     figures: MetricFigures = field(default_factory=MetricFigures)
 
     def listen(self, graph: str, pass_on: OnEvent) -> OnEvent:
         """Return a callback that counts the events of one run, and passes them on."""
-        # The events tell what the run has used so far, so only what came since counts.
+        # An event holds the usage of the whole run so far, so only the increase is added.
         known, known_cost = Usage(), 0.0
 
-        def hear(event: Event) -> None:
+        def count_event(event: Event) -> None:
             nonlocal known, known_cost
             match event:
                 case SweepFinished(sweep):
@@ -200,20 +207,20 @@ class RunMetrics:
                     cost = known_cost if cost is None else cost
                     self.figures.add(CACHED, usage.cached - known.cached, graph)
                     if model is not None:
-                        self._count(graph, model, known, usage)
+                        self._count_usage(graph, model, known, usage)
                         self.figures.add(COST, cost - known_cost, graph, model)
                     known, known_cost = usage, cost
             pass_on(event)
 
-        return hear
+        return count_event
 
     def end(self, graph: str, state: str, seconds: float | None) -> None:
-        """Count a run that ended; ``seconds`` is None for one that never began."""
+        """Count a run that ended; ``seconds`` is None if it never began."""
         self.figures.add(RUNS, 1, graph, state)
         if seconds is not None:
             self.figures.observe(RUN_SECONDS, seconds, graph)
 
-    def _count(self, graph: str, model: str, known: Usage, usage: Usage) -> None:
+    def _count_usage(self, graph: str, model: str, known: Usage, usage: Usage) -> None:
         add = self.figures.add
         add(CALLS, usage.calls - known.calls, graph, model)
         add(TOKENS, usage.input_tokens - known.input_tokens, graph, model, "input")
@@ -227,27 +234,27 @@ class RunMetrics:
 
 
 def exposition(*figures: MetricFigures) -> str:
-    """Return figures in the text format; each metric stands in one of them only."""
-    # A registry of its own: what a program that embeds the server registers stays apart.
+    """Return figures in the text format. Only one of the ``figures`` may have a given metric."""
+    # The global registry would add the metrics of a program that embeds the server.
     registry = CollectorRegistry(auto_describe=False)
-    registry.register(_Figures(figures))
+    registry.register(_FiguresCollector(figures))
     return generate_latest(registry).decode()
 
 
 @dataclass(eq=False)
-class _Figures(Collector):
+class _FiguresCollector(Collector):
     figures: Iterable[MetricFigures]
 
     def collect(self) -> Iterator[Family]:
         """Yield all metrics that have values."""
-        for one in self.figures:
-            for metric, values in one.values.items():
-                yield _simple(metric, values)
-            for metric, spreads in one.spreads.items():
-                yield _histogram(metric, spreads)
+        for figures in self.figures:
+            for metric, values in figures.values.items():
+                yield _make_simple_family(metric, values)
+            for metric, spreads in figures.spreads.items():
+                yield _make_histogram_family(metric, spreads)
 
 
-def _simple(metric: Metric, values: dict[Labels, float]) -> Family:
+def _make_simple_family(metric: Metric, values: dict[Labels, float]) -> Family:
     kind = CounterMetricFamily if metric.kind == "counter" else GaugeMetricFamily
     family = kind(metric.name, metric.help, labels=metric.labels)
     for labels, value in sorted(values.items()):
@@ -255,7 +262,7 @@ def _simple(metric: Metric, values: dict[Labels, float]) -> Family:
     return family
 
 
-def _histogram(metric: Metric, spreads: dict[Labels, Spread]) -> Family:
+def _make_histogram_family(metric: Metric, spreads: dict[Labels, Spread]) -> Family:
     family = HistogramMetricFamily(metric.name, metric.help, labels=metric.labels)
     bounds = [*map(str, metric.bounds), "+Inf"]
     for labels, spread in sorted(spreads.items(), key=lambda item: item[0]):
@@ -279,22 +286,22 @@ def graph_figures(states: Sequence[GraphState]) -> MetricFigures:
 
 @dataclass(slots=True)
 class GraphMetrics:
-    """The state of all graphs; scrapes that come together share one look."""
+    """Metrics of the state of all graphs. Scrapes within ``FRESH_S`` share one read."""
 
     pgs: PGS
     _figures: MetricFigures = field(default_factory=MetricFigures)
     _read_at: float = -FRESH_S
-    _reading: asyncio.Lock = field(default_factory=asyncio.Lock, repr=False)
+    _read_lock: asyncio.Lock = field(default_factory=asyncio.Lock, repr=False)
 
     async def figures(self) -> MetricFigures:
         """Return the figures of all graphs, and whether the database answers."""
-        async with self._reading:
+        async with self._read_lock:
             if monotonic() - self._read_at >= FRESH_S:
-                self._figures = await self._look()
+                self._figures = await self._read_figures()
                 self._read_at = monotonic()
         return self._figures
 
-    async def _look(self) -> MetricFigures:
+    async def _read_figures(self) -> MetricFigures:
         try:
             async with asyncio.timeout(PATIENCE_S):
                 figures = graph_figures(await self.pgs.graphs.states())
@@ -307,14 +314,14 @@ class GraphMetrics:
 
 
 def job_text(jobs: Sequence[EndedJob], states: Sequence[GraphState], exit_code: int) -> str:
-    """Return how jobs ended, and the state of graphs, in the text format."""
+    """Return the outcomes of jobs and the state of graphs in the text format."""
     figures = MetricFigures()
     figures.set(EXIT_CODE, exit_code)
     figures.set(ENDED_AT, time())
     known = {state.graph for state in states}
     for ended in jobs:
         if isinstance(ended, FailedJob) and ended.job is None:
-            # A name that no graph has may be anything, so it is no label.
+            # A name of no stored graph may be any text, so it must not become a label.
             if ended.graph in known:
                 figures.set(OUTCOME, 1, ended.graph or "", "failed")
             continue

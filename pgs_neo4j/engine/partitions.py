@@ -20,7 +20,7 @@ from pgs_neo4j.pgs.partitioning.result import Partitioning
 
 @dataclass(frozen=True, slots=True)
 class Partitions:
-    """Partitions of graphs. Called, it lists the current ones of a graph."""
+    """Partitions of graphs. Called, it lists current ones: ``await pgs.partitions()``."""
 
     _core: Core
 
@@ -66,11 +66,10 @@ class Partitions:
         on_event: OnEvent | None = None,
         **knobs: Unpack[Knobs],
     ) -> Drift | None:
-        """Return the drift of a graph since its partitioning.
+        """Return how far a graph has changed since it was partitioned; None if it never was.
 
-        None if it has not been partitioned yet. Whether another program has committed since is a
-        cheap check. Only if one has, or with ``scan``, is the graph scanned and compared. Nothing
-        is repartitioned.
+        First, a cheap check shows whether another program has committed since. If so, and if
+        ``scan`` is set, the graph is scanned and compared. Nothing is repartitioned.
         """
         core = self._core
         stored = await core.graph(graph)
@@ -82,7 +81,7 @@ class Partitions:
     def outlook(self, drift: Drift, **knobs: Unpack[Knobs]) -> Origin | None:
         """Return how the next partitioning would start; None if none is needed.
 
-        It uses the algorithm that the graph's partitions keep, unless the call passes another one.
+        It assumes the algorithm of the graph's partitions, unless the call passes another one.
         """
         config = self._core.knobs(knobs)
         if drift.algorithm and knobs.get("algorithm") is None:
@@ -104,9 +103,10 @@ class Partitions:
         return (await self._core.current(await self._core.graph(graph))).generation
 
     async def generations(self, graph: str | None = None) -> list[Generation]:
-        """Return the generations that are stored, the latest first.
+        """Return the stored generations, the latest first.
 
-        One that another program has damaged comes last, and says so in ``damaged``.
+        Generations that another program has damaged come last. Their ``damaged`` says why their
+        figures cannot be read.
         """
         return await generation.read_all(self._core.db, (await self._core.graph(graph)).name)
 
@@ -118,20 +118,20 @@ class Partitions:
         Raises UnknownGenerationError.
         """
         name = (await self._core.graph(graph)).name
-        old, new = [await self._lineages(name, one) for one in (before, after)]
-        changes = (_change(line, old.get(line), new.get(line)) for line in {**new, **old})
-        largest = sorted(changes, key=lambda one: -max(one.size_after, one.size_before))
+        old, new = [await self._read_lineages(name, id_) for id_ in (before, after)]
+        changes = (_make_change(line, old.get(line), new.get(line)) for line in {**new, **old})
+        largest = sorted(changes, key=lambda change: -max(change.size_after, change.size_before))
         return tuple(largest)
 
-    async def _lineages(self, graph: str, wanted: str) -> dict[str, Partition]:
+    async def _read_lineages(self, graph: str, id_: str) -> dict[str, Partition]:
         """Return the partitions of a generation by lineage."""
-        stored = await generation.read(self._core.db, wanted)
+        stored = await generation.read(self._core.db, id_)
         if stored is None or stored.graph != graph:
             raise UnknownGenerationError(
-                f"graph {graph} has no generation {wanted[:80]}; pgs.partitions.generations() "
+                f"graph {graph} has no generation {id_[:80]}; pgs.partitions.generations() "
                 "returns those that are stored"
             )
-        parts = await generation.read_partitions(self._core.db, wanted, centroids=False)
+        parts = await generation.read_partitions(self._core.db, id_, centroids=False)
         return {part.lineage: part for part in parts}
 
     async def units(self, graph: str | None = None) -> list[Unit]:
@@ -140,7 +140,7 @@ class Partitions:
         return await generation.read_units(self._core.db, current.generation.id)
 
 
-def _change(lineage: str, before: Partition | None, after: Partition | None) -> LineageChange:
+def _make_change(lineage: str, before: Partition | None, after: Partition | None) -> LineageChange:
     latest = after or before
     return LineageChange(
         lineage=lineage,

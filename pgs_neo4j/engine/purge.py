@@ -1,4 +1,4 @@
-"""Removes all that pgs wrote for itself."""
+"""Removes everything that pgs wrote for itself."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pgs_neo4j.database.queries import COMMITS, GRAPH, Row
 from pgs_neo4j.database.schema import LABELS, TYPES
 from pgs_neo4j.search.indexes import drop_indexes
 
-PURGES = 3  # a run under way may record something between two steps of the first
+PURGES = 3  # rounds at most: a run in progress may record something between two steps of the first
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,10 +25,10 @@ class KeptGraph:
 
 @dataclass(frozen=True, slots=True)
 class Purged:
-    """The counts of what a purge removed, and what stays since it is the user's.
+    """What a purge removed, as counts, and what it kept because it is the user's.
 
-    ``kept`` are graphs that were ingested or loaded. ``kept_indexes`` are names of their indexes,
-    and ``kept_constraints`` of their constraints.
+    ``kept`` are graphs that were ingested or loaded. ``kept_indexes`` and ``kept_constraints`` are
+    the names of the indexes and constraints on them.
     """
 
     nodes: int
@@ -43,10 +43,10 @@ class Purged:
 async def purge(db: Database) -> Purged:
     """Remove every node, relationship, constraint, and index that pgs wrote.
 
-    The user's nodes and relationships are not touched. Harmless to repeat.
+    The user's nodes and relationships are not touched. The purge may be repeated.
     """
     before = await _count_ours(db)
-    # Runs in progress end with an error, and write nothing any more.
+    # With new tokens, runs in progress end with an error and write nothing more.
     for counter in (COMMITS, GRAPH):
         await db.write(queries.get("engine/purge/renew_tokens"), counter=counter, token=uuid4().hex)
     for _ in range(PURGES):

@@ -23,24 +23,24 @@ class Surveyor:
         return await surveys.survey(self._core.db, labels, relationship_types)
 
     async def check_labels(self, labels: Sequence[str]) -> None:
-        """Raise MappingError for a label that no node has, with the one that may be meant."""
+        """Raise MappingError for a label that no node has, with the label that may be meant."""
         await surveys.check_labels(self._core.db, labels)
 
     async def domains(self, survey: Survey) -> tuple[tuple[Domain, Proposal], ...]:
-        """Return the domains of a survey of all labels with a proposal for each, largest first.
+        """Return the domains of a survey with a proposal for each, the largest first.
 
-        A domain has the labels that relationships or common nodes connect. A database of one
-        domain has one. Raises DatabaseError.
+        The survey must cover all labels. A domain is a group of labels that relationships or common
+        nodes connect; a database has at least one. Raises DatabaseError.
         """
         found = await surveys.read_domains(self._core.db, survey)
         return tuple(
-            (one, surveys.propose(surveys.restrict_survey(survey, one), one.labels))
-            for one in found
+            (domain, surveys.propose(surveys.restrict_survey(survey, domain), domain.labels))
+            for domain in found
         )
 
     def propose(self, survey: Survey, labels: Collection[str] = ()) -> Proposal:
         """Return the graph mapping that suits a survey, with the reasons.
 
-        If ``labels`` are named, only their nodes take part.
+        With ``labels``, only nodes that have one of them take part.
         """
         return surveys.propose(survey, labels)
