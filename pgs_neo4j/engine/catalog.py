@@ -208,7 +208,7 @@ async def get(db: Database, name: str | None) -> StoredGraph:
 
 
 def find_only_graph(names: Sequence[str]) -> str | None:
-    """Return the name of the only graph; None if there is none, or more than one.
+    """Return the name of the only graph; None if there are no graphs, or several.
 
     A graph of documents counts as the only one even beside the graph of its entities, because it
     contains all of them.
