@@ -1,8 +1,9 @@
 """A fake endpoint with Anthropic's Messages API, on loopback and in the loop of the test.
 
-``async with FakeAnthropic() as fake``, and point a client at ``fake.base_url``. It refuses what the
-real one refuses, caches marked prefixes, and adds up what it bills in ``fake.ledger``. Replies are
-taken from the script in order; after it, every call is answered by ``fake.default``.
+Use ``async with FakeAnthropic() as fake``, and point a client at ``fake.base_url``. The fake
+refuses what the real endpoint refuses, caches marked prefixes, and adds up what it bills in
+``fake.ledger``. Replies are taken from the script in order; after the script, ``fake.default``
+answers every call.
 """
 
 from __future__ import annotations
@@ -28,10 +29,10 @@ LEAST_BUDGET = 1_024
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """A good reply. ``pieces`` is how many events carry the text of a stream.
+    """A good reply. ``pieces`` is the number of events that carry the text of a stream.
 
-    ``thinking`` comes before the text, in a block of its own, and another one that is redacted.
-    ``usage`` replaces counts that are reported, and None leaves all of them out.
+    ``thinking`` comes before the text in its own block, and so does a redacted block. ``usage``
+    replaces the reported counts; None leaves all of them out.
     """
 
     text: str | Callable[[Body], str] = "pong"
@@ -44,7 +45,7 @@ class Said:
 
 @dataclass(frozen=True, slots=True)
 class ErrorEvent:
-    """A stream that begins, with ``pieces`` of a text, and then has an error event."""
+    """A stream that begins with ``pieces`` of a text, and then sends an error event."""
 
     pieces: int = 0
     type: str = "overloaded_error"
@@ -57,7 +58,7 @@ Scripted = Said | Status | Raw | Hang | Drop | Stall | ErrorEvent
 
 @dataclass(frozen=True, slots=True)
 class Served:
-    """What a model takes; ``thinking`` are the forms in which it may be asked to think."""
+    """What a model accepts. ``thinking`` are the forms in which it may be asked to think."""
 
     context: int = 200_000
     most_output: int = 64_000
@@ -66,7 +67,7 @@ class Served:
     described: bool = True
 
     def describe(self, model: str) -> Body:
-        """What the list of models says of it."""
+        """Return what the list of models says of the model."""
         info: Body = {"type": "model", "id": model, "display_name": model}
         if not self.described:
             return info
@@ -110,8 +111,8 @@ class Served:
 class FakeAnthropic:
     """The server. ``refuse`` may answer before the script does.
 
-    ``models`` may be None: it then has no list of them. ``arrived`` is set by each request, and
-    ``gone`` once a connection has ended.
+    If ``models`` is None, the server has no list of models. ``arrived`` is set by each request, and
+    ``gone`` when a connection has ended.
     """
 
     def __init__(self, default: Scripted | None = None) -> None:
@@ -153,7 +154,7 @@ class FakeAnthropic:
         return [request for request in self.requests if request.method == "POST"]
 
     def script(self, *replies: Scripted) -> None:
-        """Append to what the next calls are answered with."""
+        """Append answers for the next calls."""
         self._script.extend(replies)
 
     async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -201,7 +202,7 @@ class FakeAnthropic:
         return await self._stream(recorded.body, reply, reader, writer)
 
     async def _abandon(self, reader: asyncio.StreamReader, *, wait: bool) -> bool:
-        """Close without a word, at once or when the client has gone."""
+        """Close the connection without a reply, at once or when the client has gone."""
         if wait:
             await reader.read()
         return False
@@ -238,7 +239,7 @@ class FakeAnthropic:
         return {"data": [model.describe(name) for name, model in models.items()]}
 
     def _bill(self, body: Body, reply: Said, text: str) -> Body:
-        """Take the tokens of a call into the ledger, and return the counts that are reported."""
+        """Add the tokens of a call to the ledger, and return the counts to report."""
         prefix, marked, reads = "", 0, 0
         for block in _blocks(body):
             prefix += block["text"]
@@ -315,12 +316,12 @@ class FakeAnthropic:
 
 
 def prompt_of(body: Body) -> str:
-    """All text that a model is given."""
+    """Return all text that a model is given."""
     return "".join(block["text"] for block in _blocks(body))
 
 
 def as_chat(body: Body) -> Body:
-    """The request as the other fake knows it, for the answers that it makes."""
+    """Return the request in the form of the other fake, for the answers that it makes."""
     return {"messages": [{"content": prompt_of(body)}]}
 
 
@@ -347,7 +348,7 @@ def _frame(body: Body, content: list[Body]) -> Body:
 
 
 def _events(thinking: str, pieces: list[str]) -> Iterator[Body]:
-    """The events of the blocks: thinking with its signature, one that is redacted, the text."""
+    """Return the events of the blocks: signed thinking, redacted thinking, and the text."""
     delta = "content_block_delta"
     if thinking:
         started = {"type": "thinking", "thinking": "", "signature": ""}

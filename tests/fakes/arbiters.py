@@ -12,13 +12,13 @@ Shown = tuple[ShownName, ShownName]
 
 
 def by_hash(one: ShownName, other: ShownName) -> bool | None:
-    """What names of a graph are judged, the same in any order and run."""
+    """Judge two names by their hash, so that the result is the same in any order and run."""
     return text_hash(one.name.lower() + other.name.lower()) % 3 > 0
 
 
 @dataclass
 class RuledArbiter:
-    """Judges by a function of both names; some names are errors to raise."""
+    """Judges by a function of both names. For some names, it raises an error."""
 
     rule: Callable[[ShownName, ShownName], bool | None] = by_hash
     errors: dict[str, Exception] = field(default_factory=dict)

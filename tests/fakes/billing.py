@@ -1,4 +1,4 @@
-"""A provider's books: what it counts and bills of each call, its prompt cache included."""
+"""A provider's books: what it counts and bills for each call, including its prompt cache."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ FORMS: tuple[Form, ...] = (
     "openai", "openrouter", "deepseek", "moonshot", "xai", "gemini", "impossible", "silent",
 )  # fmt: skip
 THOUGHT = 321
-"""Tokens of thinking of each reply, which two of the forms count beside it."""
+"""Thinking tokens of each reply, which two of the forms count in addition to the reply."""
 Share = Callable[[int], tuple[int, int]]
-"""Returns what of a prompt's tokens was cached, and what was stored."""
+"""Returns how many tokens of a prompt were cached, and how many were stored."""
 
 BLOCK_TOKENS = 16
-"""A cache holds whole blocks of a prompt's beginning."""
+"""Tokens of a block. A cache holds whole blocks from the beginning of a prompt."""
 LONG_TOKENS = 1_000
 MILLION = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
 class Rates:
-    """Prices of a million tokens: input, cached, stored, output."""
+    """Prices of a million tokens: uncached input, cached input, stored input, and output."""
 
     plain: int
     cached: Fraction
@@ -45,12 +45,12 @@ PRICES = ModelEntry(
     input_price=2_000, output_price=10_000, cached_input_price=200, cache_write_price=2_500,
     long_prompt_tokens=LONG_TOKENS, long_input_price=4_000, long_output_price=15_000,
 )  # fmt: skip
-"""The same prices as a user writes them."""
+"""The same prices, as a user configures them."""
 
 
 @dataclass(slots=True)
 class Billed:
-    """The tokens that were billed, in kinds that do not overlap."""
+    """The billed tokens, in kinds that do not overlap."""
 
     calls: int = 0
     uncached: int = 0
@@ -66,11 +66,12 @@ class Billed:
 
 @dataclass(slots=True)
 class Books:
-    """Counts calls in one form, and bills each of them.
+    """Counts calls in the form of one vendor, and bills each of them.
 
-    Of each prompt, what begins as an earlier one did counts as cached, and the rest of the form
-    ``openrouter`` as stored; ``share`` decides otherwise. In the form ``impossible`` nothing is
-    cached, and what is reported of it cannot be. ``silent``: nothing is reported or cached.
+    The part of a prompt that an earlier prompt began with counts as cached. In the form
+    ``openrouter``, the rest counts as stored. ``share`` replaces both rules. In the form
+    ``impossible``, nothing is cached, and the reported counts are impossible. In the form
+    ``silent``, nothing is cached or reported.
     """
 
     form: Form = "openai"
@@ -84,7 +85,7 @@ class Books:
     _lock: Any = field(default_factory=threading.Lock)
 
     def begin(self, form: Form = "openai", share: Share | None = None) -> None:
-        """Open new books; the prompt cache stays."""
+        """Open new books, but keep the prompt cache."""
         self.form, self.share, self.cost = form, share, Fraction(0)
         self.totals.clear()
 
@@ -148,6 +149,6 @@ class Books:
 
 
 def _common(one: str, other: str) -> int:
-    """Length of what two texts begin with."""
+    """Return the length of the common beginning of two texts."""
     pairs = enumerate(zip(one, other, strict=False))
     return next((at for at, (left, right) in pairs if left != right), min(len(one), len(other)))

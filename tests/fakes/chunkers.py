@@ -10,7 +10,7 @@ from pgs_neo4j.model.documents import DocumentText
 
 @dataclass
 class SignChunker:
-    """Ends a chunk behind each sign; texts with some words are errors to raise."""
+    """Ends a chunk after each sign. Texts with some words raise an error."""
 
     sign: str = ";"
     errors: dict[str, Exception] = field(default_factory=dict)
@@ -29,5 +29,5 @@ class SignChunker:
 
 
 def make_chunker() -> SignChunker:
-    """A chunker as settings may name it."""
+    """Return a chunker, as a function that settings may name."""
     return SignChunker(".")

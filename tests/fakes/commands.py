@@ -1,4 +1,4 @@
-"""Commands in this process, and an engine for them that remembers and replies as it was told."""
+"""Runs commands in this process, with an engine that records calls and replies as it is told."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def pgs(*words: str, stdin: str = "") -> Result:
 
 
 def on_one_line(text: str) -> str:
-    """A text without its line breaks and columns."""
+    """Return a text without its line breaks and columns."""
     return " ".join(text.split())
 
 
@@ -34,12 +34,12 @@ async def nothing_deleted(text: object) -> None:
 
 
 class StandIn:
-    """Stands in for the engine and its views.
+    """Replaces the engine and its views.
 
-    A call is found by its path, as in ``jobs.get``. Its reply is a value, an error to raise, or a
-    function of the arguments; a call without a reply fails the test. ``asked`` has the path, the
-    arguments, and the options that are set; ``opened`` has how commands opened the engine.
-    ``have`` sets attributes that are not calls, also those of views.
+    A call is identified by its path, as in ``jobs.get``. Its reply is a value, an error to raise,
+    or a function of the arguments. A call without a reply fails the test. ``asked`` lists the path,
+    the arguments, and the options of each call; ``opened`` lists how commands opened the engine.
+    ``have`` sets attributes that are not calls, including those of views.
     """
 
     def __init__(self) -> None:
@@ -61,7 +61,7 @@ class StandIn:
         yield self
 
     def open_for_commands(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        """Let commands find this one, with and without models."""
+        """Make commands use this engine, with and without models."""
         for kind in ("engine", "database"):
             monkeypatch.setattr(connection, kind, partial(self.opening, kind))
 
@@ -95,14 +95,14 @@ class Call:
 
 
 def set_options(options: dict[str, Any]) -> dict[str, Any]:
-    """Options that have a value, without the listener."""
+    """Return the options that have a value, without the listener."""
     return {
         name: value for name, value in options.items() if value is not None and name != "on_event"
     }
 
 
 def outcomes(state: DocumentState, count: int, **given: Any) -> tuple[DocumentOutcome, ...]:
-    """What became of documents that are all in one state."""
+    """Return the outcomes of documents that are all in one state."""
     return tuple(
         DocumentOutcome(id=f"{state}-{n:02d}.md", state=state, **given) for n in range(count)
     )

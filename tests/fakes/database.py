@@ -1,4 +1,4 @@
-"""A database that answers each statement with rows a test wrote down."""
+"""A database that answers each statement with the rows that a test defines."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ class FakeDatabase:
         return self.host
 
     def params(self, name: str) -> list[Row]:
-        """Parameters of every call of a statement, by the last part of its name."""
+        """Return the parameters of every call of a statement, by the last part of its name."""
         return [params for sent, params in self.sent if sent == name]
 
     def _answer(self, query: Query, params: Row) -> list[Row]:

@@ -1,4 +1,4 @@
-"""A driver whose statements meet what another transaction deletes."""
+"""A driver whose statements meet data that another transaction deletes."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def refusal(message: str = NODE, code: str = "Statement.EntityNotFound") -> Neo4
 
 @dataclass
 class Result:
-    """Rows; an error among them is raised in its turn."""
+    """Rows of a statement; an error among them is raised when its turn comes."""
 
     steps: list[Any]
 
@@ -53,9 +53,10 @@ class Result:
 
 @dataclass
 class Driver:
-    """Answers each statement with the next step: an error, or rows. Counting commits is free.
+    """Answers each statement with the next step: an error, or rows.
 
-    It repeats a transaction as the driver does, which leaves out what is refused.
+    A statement that counts commits takes no step. A transaction runs only once, because the real
+    driver does not repeat a transaction that was refused.
     """
 
     steps: list[Step]
@@ -86,7 +87,10 @@ class Driver:
 
 @dataclass
 class NamedDriver(Driver):
-    """Answers statements by their names, in turn; the last answer stays. Others have no rows."""
+    """Answers statements in turn, by their names; the last answer is repeated.
+
+    Statements without answers have no rows.
+    """
 
     answers: Mapping[str, list[Step]] = field(default_factory=dict)
 

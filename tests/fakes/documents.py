@@ -1,6 +1,6 @@
-"""A graph of documents in memory: it answers what ingestion reads, and takes its changes.
+"""A graph of documents in memory. It answers the reads of an ingestion, and applies its changes.
 
-After each change, it is what all chunks make at once, or the test fails.
+After each change, the graph must equal the graph that all chunks make at once, or the test fails.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ from tests.fakes.database import FakeDatabase, Row
 
 RESOLVER = VariantResolver()
 Said = tuple[GroundedExtraction, bool]
-"""What a chunk says, and whether that is sure."""
+"""The extraction of a chunk, and whether it is sure."""
 
 
 class DocumentGraph:
-    """What stands in the database: rows as they were written, never folded from all chunks."""
+    """The content of the database: rows as they were written, never computed from all chunks."""
 
     def __init__(self) -> None:
         self.chunks: dict[str, Said] = {}
@@ -61,7 +61,7 @@ class DocumentGraph:
         )
 
     async def write(self, gone: Sequence[str] = (), **coming: Said) -> Change:
-        """Make some chunks go and others come or change, as a publication would."""
+        """Remove some chunks, and add or change others, as a publication would."""
         leaving = [self._contribution(id_) for id_ in {*gone, *(coming.keys() & self.chunks)}]
         added = [contribution_of(id_, said, sure=sure) for id_, (said, sure) in coming.items()]
         change = await work_out(self.database, "docs", leaving, added, self.resolution)
@@ -78,17 +78,17 @@ class DocumentGraph:
         return await self._resolve(suspects, rulings=rulings_in_force(ruled))
 
     async def judge(self, *judged: Judgment) -> Change:
-        """Replace what a model judged."""
+        """Replace the judgments of a model."""
         mates = mates_of(judged)
         return await self._resolve({*self.resolution.judged, *mates}, judged=mates)
 
     def read_present(self, params: Row) -> list[Row]:
-        """Answer the present names that have some keys."""
+        """Return the present names with some keys."""
         rows = [one.row for one in self.names.values() if one.name.key in params["keys"]]
         return [{"names": rows}]
 
     def read_candidates(self, params: Row) -> list[Row]:
-        """Answer the present names that have one of some blocks at its place."""
+        """Return the present names that share a block, in its place, with those asked for."""
         places = ("first", "second", "third", "fourth", "fifth")
         return [
             one.row
@@ -97,7 +97,7 @@ class DocumentGraph:
         ]
 
     def read_names(self, params: Row) -> list[Row]:
-        """Answer what chunks call some entities, and how they describe them."""
+        """Return the names that chunks give to some entities, and their descriptions."""
         return [
             self._called(self.entities[id_], params)
             for id_ in params["entities"]
@@ -105,7 +105,7 @@ class DocumentGraph:
         ]
 
     def read_called(self, params: Row) -> list[Row]:
-        """Answer what the nodes of some entities keep of their names."""
+        """Return what the nodes of some entities store of their names."""
         counts = Counter(row.entity for row in self.mentions)
         found = [self.entities[id_] for id_ in params["entities"] if id_ in self.entities]
         rows = [
@@ -116,7 +116,7 @@ class DocumentGraph:
         return [{"entities": rows}]
 
     def read_mentioning(self, params: Row) -> list[Row]:
-        """Answer some chunks that mention some entities by a spelling and type."""
+        """Return some chunks that mention some entities by a spelling and type."""
         rows = (
             mentioned.chunk
             for row in params["rows"]
@@ -127,7 +127,7 @@ class DocumentGraph:
         return self._page(rows, params)
 
     def read_relations(self, params: Row) -> list[Row]:
-        """Answer relations as they stand."""
+        """Return the stored relations."""
         by_ends = {(row.source, row.rel_type, row.target): row for row in self.relations.values()}
         wanted = (
             (row["place"], by_ends.get((row["source"], row["rel_type"], row["target"])))
@@ -148,7 +148,7 @@ class DocumentGraph:
         ]
 
     def read_shared(self, params: Row) -> list[Row]:
-        """Answer the chunks that mention both ends of some relations."""
+        """Return the chunks that mention both ends of some relations."""
         named: dict[str, set[str]] = defaultdict(set)
         for row in self.mentions:
             named[row.entity].add(row.chunk)
@@ -219,7 +219,7 @@ class DocumentGraph:
         }
 
     def _apply(self, change: Change, gone: set[str]) -> None:
-        """Write a change in the order of the statement that publishes."""
+        """Write a change in the order of the publishing statement."""
         self._rename(change.renamed)
         without = {*change.unbound, *gone}
         self.mentions = [row for row in self.mentions if row.chunk not in without]
@@ -242,7 +242,7 @@ class DocumentGraph:
         self.assert_whole()
 
     def assert_whole(self) -> None:
-        """Fail unless what stands is what all chunks make at once."""
+        """Fail unless the stored rows equal those that all chunks make at once."""
         wanted = fold(map(self._contribution, self.chunks), self.resolution)
         assert self.entities == wanted.entities
         assert self.relations == wanted.relations
@@ -251,7 +251,7 @@ class DocumentGraph:
 
 
 def _move(row: MentionRow, moved: Iterable[MovedMentions]) -> MentionRow:
-    """The mention at the entity where it belongs now."""
+    """Return the mention with the entity to which it belongs now."""
     for one in moved:
         same = (row.entity, row.mention.type) == (one.source, one.type)
         if same and row.mention.name in one.names:
@@ -260,12 +260,12 @@ def _move(row: MentionRow, moved: Iterable[MovedMentions]) -> MentionRow:
 
 
 def _called(mention: EntityMention) -> tuple[str, str, bool, str]:
-    """What tells how a chunk calls an entity."""
+    """Return what identifies the name that a mention gives to an entity."""
     return mention.type, mention.name, mention.sure, mention.short
 
 
 async def graph_of(**chunks: Said) -> DocumentGraph:
-    """A graph with some chunks, written at once."""
+    """Return a graph with some chunks, written at once."""
     graph = DocumentGraph()
     await graph.write(**chunks)
     return graph

@@ -16,7 +16,7 @@ from tests.fakes.openai_server import vector_of
 
 
 class ScriptedEmbedder:
-    """Gives each text the vector of its letters. ``failures`` are raised by the next calls."""
+    """Gives each text a vector of its letters. The next calls raise ``failures``."""
 
     threshold: float | None = None
 
@@ -33,7 +33,7 @@ class ScriptedEmbedder:
         return [text for call in self.calls for text in call]
 
     def vectors(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """The vectors of some texts, not counted as a call."""
+        """Return the vectors of some texts, without counting a call."""
         return unit(np.array([vector_of(text, self._size) for text in texts], np.float32))
 
     async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
@@ -43,11 +43,11 @@ class ScriptedEmbedder:
         return self.vectors(texts)
 
     async def close(self) -> None:
-        """Nothing is open."""
+        """Do nothing, since nothing is open."""
 
 
 class MeteredEmbedder(ScriptedEmbedder):
-    """Counts a token for each letter, and shares the pace of an endpoint."""
+    """Counts one token per letter, and shares the pace of an endpoint."""
 
     model = "m"
 

@@ -32,7 +32,7 @@ class Records:
     asked: list[str] = field(default_factory=list)
 
     async def read(self, query: Query, **params: Any) -> list[dict[str, Any]]:
-        """The version of a schema that is up to date."""
+        """Return the version of an up-to-date schema."""
         assert query.name == "database/read_version"
         assert not params
         return [{"version": SCHEMA_VERSION}]
@@ -54,7 +54,7 @@ class Records:
 
 @dataclass(slots=True)
 class Engine:
-    """Stands in for ``PGS``: what it is asked for, and what it answers or raises."""
+    """Replaces ``PGS``: records what it is asked for, and answers or raises as it is told."""
 
     db: Records = field(default_factory=Records)
     names: tuple[str, ...] = ("papers",)

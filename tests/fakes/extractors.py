@@ -1,4 +1,4 @@
-"""Extractors and replies of models that name words, for tests of ingestion."""
+"""Extractors, and replies of models, that name words, for tests of ingestion."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pgs_neo4j.text.extraction.schema import EntitySchema
 
 @dataclass
 class WordExtractor:
-    """Names the first word of a chunk; some words are errors to raise, and some are unproven."""
+    """Names the first word of a chunk. Some words raise an error, and some are unproven."""
 
     signature: str = "s1"
     schema: EntitySchema | None = None
@@ -46,7 +46,10 @@ class WordExtractor:
 
 
 def named_records(prompt: str, names: Mapping[str, str]) -> str:
-    """The reply of a model that knows some names by type: each sentence describes those in it."""
+    """Return the reply of a model that knows some names by type.
+
+    Each sentence describes the names in it.
+    """
     lines = [
         f"entity<|#|>{name}<|#|>{kind}<|#|>{said}<|#|>{number[1:]}"
         for number, _, said in (line.partition("] ") for line in prompt.splitlines())

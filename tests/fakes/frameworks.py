@@ -1,4 +1,7 @@
-"""Stands in for what adapters use of LangChain and neo4j-graphrag, which need not be installed."""
+"""Replaces the parts of LangChain and neo4j-graphrag that adapters use.
+
+With it, neither of them needs to be installed.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ import pytest
 
 
 class Given:
-    """Has what it is given as attributes, beside those of its class."""
+    """Has the passed values as attributes, in addition to those of its class."""
 
     def __init__(self, **given: Any) -> None:
         for name, value in given.items():
@@ -65,7 +68,7 @@ GRAPHRAG: dict[str, dict[str, Any]] = {
 def stand_in(
     monkeypatch: pytest.MonkeyPatch, modules: dict[str, dict[str, Any]], *adapters: str
 ) -> None:
-    """Put modules in the place of a library, and let adapters be imported again."""
+    """Put modules in place of a library, and make adapters be imported again."""
     for name, values in modules.items():
         module = ModuleType(name)
         for key, value in values.items():
@@ -73,5 +76,5 @@ def stand_in(
         monkeypatch.setitem(sys.modules, name, module)
     for adapter in adapters:
         name = f"pgs_neo4j.adapters.{adapter}"
-        monkeypatch.setitem(sys.modules, name, None)  # so that no stand-in outlives the test
+        monkeypatch.setitem(sys.modules, name, None)  # so that no replacement outlives the test
         del sys.modules[name]

@@ -1,8 +1,8 @@
-"""Endpoints whose every call may go wrong in another way, drawn from a seed.
+"""Endpoints on which every call may go wrong in a different way, drawn from a seed.
 
-What can be proven limits what is drawn. Where an endpoint does not count, or its model repeats no
-codes, a server cuts at one end or to one context, as real ones do; and what goes from the middle is
-more than stands between two codes.
+What can be proven limits what is drawn. If an endpoint does not count tokens, or its model repeats
+no codes, a server cuts at one end or to one context, as real servers do. If it cuts the middle, it
+removes more than stands between two codes.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from tests.fakes.openai_server import Body, Raw, Recorded, Scripted, Status
 from tests.fakes.windows import Cut, Window
 
 MISCOUNT = 0.03
-MIDDLE = 0.6  # of a prompt is left at most where its middle is cut
+MIDDLE = 0.6  # the most that is left of a prompt whose middle is cut
 NO_COUNT = (None, -1, 10**18, "many", 12)  # 12: the new part of a prompt whose rest is cached
 ODD_ENDS = ("error", "abort", "cancelled", "content_filter", "length", "tool_calls", "x")
 FAULTS = (
@@ -29,11 +29,11 @@ FAULTS = (
 
 @dataclass(slots=True)
 class History:
-    """The calls of one run; each is whole, cut, ends oddly, or fails.
+    """The calls of one run. Each call is whole, is cut, ends oddly, or fails.
 
-    ``given`` are the texts that the model has read in calls whose reply is good. ``true`` counts
-    those that were not cut; ``again`` those of them that are asked for once more, because their
-    report was refused.
+    ``given`` are the texts that the model has read in calls with a good reply. ``true`` counts the
+    calls that were not cut. ``again`` counts those of them that are sent again because their report
+    was refused.
     """
 
     seed: int
@@ -101,7 +101,7 @@ class History:
         return _reply(text, end, usage)
 
     def _room(self, tokens: int, counts: bool) -> int:
-        """The tokens that are left of a prompt."""
+        """Return the number of tokens that are left of a prompt."""
         if self._context is not None:
             return self._context
         if self._draw.random() >= self._trouble:
@@ -110,7 +110,7 @@ class History:
         return int(tokens * self._draw.uniform(0.05, most))
 
     def _kind(self, shows: bool) -> Cut:
-        """How a prompt is cut; ``shows``: a cut in its middle shows."""
+        """Return how a prompt is cut; ``shows`` says that a cut in the middle can be detected."""
         return "tail" if self._cut == "middle" and not shows else self._cut
 
 

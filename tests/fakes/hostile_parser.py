@@ -1,4 +1,4 @@
-"""A parser that misbehaves as the kind of a request says, for tests of the process it runs in."""
+"""A parser that misbehaves as a request's kind says, for tests of the process that runs it."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ SHOWN_ONLY = ("loader", "media_type", "partly_read")
 
 
 class Documents:
-    """The documents and kept extractions of a graph, as the database holds them."""
+    """The documents and kept extractions of a graph, as in the database."""
 
     def __init__(self) -> None:
         self.documents: dict[str, Row] = {}
@@ -66,7 +66,7 @@ class Documents:
         self.database.begin = self.begin
 
     def begin(self) -> Callable[[], None]:
-        """Return what undoes all that is written from now on."""
+        """Return a function that undoes everything written from now on."""
         documents, chunks = {**self.documents}, {**self.chunks}
 
         def undo() -> None:
@@ -76,7 +76,7 @@ class Documents:
 
     @property
     def published(self) -> list[list[str]]:
-        """The ids of the documents of each publication."""
+        """The ids of the documents in each publication."""
         return [[row["id"] for row in one["documents"]] for one in self.database.params("publish")]
 
     def keep(self, sent: Row) -> list[Row]:
@@ -120,7 +120,7 @@ def ingestion(
     describer: Describer | None = None,
     **given: Any,
 ) -> tuple[IngestOrder, IngestTools]:
-    """The order to ingest a folder into these documents, and its tools."""
+    """Return the order to ingest a folder into these documents, and its tools."""
     loader = FileLoader()
     tools = IngestTools(
         db=documents.database,

@@ -1,4 +1,4 @@
-"""A fake of Ollama's native interface, to be put before the endpoint of ``openai_server``.
+"""A fake of Ollama's native interface, to put in front of the endpoint of ``openai_server``.
 
 Its model reads no more of a prompt than the context that a call asks for, in tokens of 4 bytes.
 """
@@ -19,11 +19,11 @@ from tests.fakes.windows import BYTES_PER_TOKEN, was_given
 class FakeOllama:
     """Ollama with one model.
 
-    ``limit`` is what the model was trained for, ``memory`` the largest context that can be loaded,
-    and ``loaded`` what is. An ``old`` release cuts a long prompt although it must not. ``answer``
-    writes from what the model was given, in the shape of a request to chat completions. ``given``
-    are the lines of text that it has read, ``pages`` what GET requests are answered with. ``paid``
-    counts the replies.
+    ``limit`` is the context that the model was trained for, ``memory`` the largest one that can be
+    loaded, and ``loaded`` the one that is loaded. An ``old`` release cuts a long prompt even if it
+    must not. ``answer`` writes a reply to what the model was given, in the form of a request for
+    chat completions. ``given`` are the lines of text that the model has read, and ``pages`` the
+    answers to GET requests. ``paid`` counts the replies.
     """
 
     model: str = "llama3.1:8b"

@@ -1,10 +1,10 @@
 """A fake OpenAI-compatible endpoint on loopback, for tests in this and other processes.
 
-In a test: ``with FakeOpenAI() as fake: fake.script(Status(429), Answer("hi"))`` and point a
-client at ``fake.base_url``. Replies are taken from the script in order; after it, every call
-is answered by ``fake.default``. The small call that settles what a model takes is answered beside
-the script and listed apart. As a program: ``python openai_server.py [--port N]`` prints
-``base_url`` on the first line and serves valid contract answers until it is ended.
+In a test, use ``with FakeOpenAI() as fake: fake.script(Status(429), Answer("hi"))``, and point a
+client at ``fake.base_url``. Replies are taken from the script in order; after the script,
+``fake.default`` answers every call. The small call that settles what a model takes is answered
+apart from the script and listed separately. As a program, ``python openai_server.py [--port N]``
+prints ``base_url`` on the first line and serves valid contract answers until it is ended.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ from types import TracebackType
 from typing import Any
 
 Body = dict[str, Any]
-SETTLING = "Are you ready?"  # all that the call asks which settles what a model takes
+SETTLING = "Are you ready?"  # the whole request of the call that settles what a model takes
 
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """One request as it arrived; header names in lower case."""
+    """One request as it arrived, with header names in lower case."""
 
     method: str
     path: str
@@ -42,9 +42,9 @@ class Recorded:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A good reply. ``pieces`` is how many chunks a stream takes; ``delay_s`` between them.
+    """A good reply, streamed in ``pieces`` chunks with ``delay_s`` between them.
 
-    ``usage`` may count the tokens of a request and a reply instead.
+    ``usage`` may be a function that counts the tokens of a request and a reply.
     """
 
     text: str | Callable[[Body], str] = "pong"
@@ -57,7 +57,7 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """An error status with OpenAI's error body."""
+    """An error status, with an error body in OpenAI's form."""
 
     code: int
     headers: dict[str, str] = field(default_factory=dict)
@@ -78,9 +78,9 @@ class Raw:
 
 @dataclass(frozen=True, slots=True)
 class Endless:
-    """``head``, then ``piece`` again and again until the client goes away or the server stops.
+    """Sends ``head``, then ``piece`` repeatedly until the client leaves or the server stops.
 
-    With ``pause_s``, one piece at a time, and a pause after each.
+    With ``pause_s``, it sends one piece at a time, and pauses after each.
     """
 
     head: bytes
@@ -92,12 +92,12 @@ class Endless:
 
 @dataclass(frozen=True, slots=True)
 class Hang:
-    """No answer until the client goes away or the server stops."""
+    """Sends no answer until the client leaves or the server stops."""
 
 
 @dataclass(frozen=True, slots=True)
 class Drop:
-    """The connection is closed after ``pieces`` chunks of ``text``; 0: before any byte."""
+    """Closes the connection after ``pieces`` chunks of ``text``; with 0, before any byte."""
 
     pieces: int = 0
     text: str = "one two three four five six"
@@ -105,7 +105,7 @@ class Drop:
 
 @dataclass(frozen=True, slots=True)
 class Stall:
-    """``pieces`` chunks, then silence until the client goes away or the server stops."""
+    """Sends ``pieces`` chunks, then nothing until the client leaves or the server stops."""
 
     pieces: int = 1
     text: str = "one two three four five six"
@@ -113,7 +113,7 @@ class Stall:
 
 @dataclass(frozen=True, slots=True)
 class StreamError:
-    """``pieces`` chunks, then an error event inside the stream."""
+    """Sends ``pieces`` chunks, then an error event inside the stream."""
 
     pieces: int = 0
     text: str = "one two three four five six"
@@ -121,9 +121,9 @@ class StreamError:
 
 @dataclass(frozen=True, slots=True)
 class Vectors:
-    """An embeddings reply; ``as_lists`` ignores a wish for base64, as some servers do.
+    """An embeddings reply. ``as_lists`` ignores a request for base64, as some servers do.
 
-    ``usage`` may count the tokens of a request, which are one otherwise.
+    ``usage`` may be a function that counts the tokens of a request; the default is one token.
     """
 
     dimensions: int = 8
@@ -137,7 +137,7 @@ Decide = Callable[[Recorded], Scripted | None]
 
 
 class FakeOpenAI:
-    """The server, in a thread of its own. ``refuse`` may answer before the script does."""
+    """The server, in its own thread. ``refuse`` may answer before the script does."""
 
     def __init__(self, port: int = 0, default: Scripted | None = None) -> None:
         self.requests: list[Recorded] = []
@@ -173,7 +173,7 @@ class FakeOpenAI:
 
     @property
     def base_url(self) -> str:
-        """What to set PGS_LLM_BASE_URL to."""
+        """The value for PGS_LLM_BASE_URL."""
         return f"http://127.0.0.1:{self._server.server_port}/v1"
 
     @property
@@ -191,7 +191,7 @@ class FakeOpenAI:
         return [r for r in self.requests if r.path.endswith("/chat/completions")]
 
     def script(self, *replies: Scripted) -> None:
-        """Append to what the next calls are answered with."""
+        """Append answers for the next calls."""
         with self._lock:
             self._script.extend(replies)
 
@@ -209,7 +209,7 @@ class FakeOpenAI:
             return self._script.popleft() if self._script else self.default
 
     def wait_for_requests(self, count: int, timeout_s: float = 10.0) -> bool:
-        """Block until ``count`` requests have arrived; False when they did not in time."""
+        """Block until ``count`` requests have arrived; return False if they do not in time."""
         with self._lock:
             return self._lock.wait_for(lambda: len(self.requests) >= count, timeout_s)
 
@@ -236,23 +236,23 @@ class _Server(ThreadingHTTPServer):
         super().shutdown_request(request)
 
     def end_connections(self) -> None:
-        """End those that clients keep open, so that their threads end."""
+        """End the connections that clients keep open, so that their threads end."""
         for one in [*self._open]:
             with suppress(OSError):
                 one.shutdown(socket.SHUT_RDWR)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Clients that go away are part of the tests."""
+        """Ignore errors, since clients that leave are part of the tests."""
 
 
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     server: _Server
-    # Long for a busy machine: a connection that ends while a client writes to it is a lost call.
+    # Long enough for a busy machine: a connection that ends while a client writes is a lost call.
     timeout = 30.0
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002
-        """Quiet."""
+        """Log nothing."""
 
     def do_GET(self) -> None:
         fake = self.server.fake
@@ -318,7 +318,7 @@ class _Handler(BaseHTTPRequestHandler):
         self._json(reply.code, {"error": error | {"param": reply.param}}, reply.headers)
 
     def _abandon(self, *, wait: bool) -> None:
-        """Close without a word, at once or when nobody waits any more."""
+        """Close the connection without a reply, at once or when nobody waits any more."""
         while wait and not self.server.fake.stopping.is_set() and not self._gone():
             time.sleep(0.01)
         self.close_connection = True
@@ -329,7 +329,8 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_header("Connection", "close")
         self.end_headers()
         self.close_connection = True
-        self.connection.settimeout(10.0)  # a client that parses what it has got is still there
+        # A client may pause to parse what it has received, and must not count as gone.
+        self.connection.settimeout(10.0)
         self.wfile.write(reply.head)
         many = reply.piece * (1 if reply.pause_s else max(1, 65_536 // len(reply.piece)))
         with suppress(OSError):  # the client has gone away
@@ -410,18 +411,18 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 def settles(body: Body) -> bool:
-    """Whether a request is the small one that settles what a model takes."""
+    """Return whether a request is the small one that settles what a model takes."""
     return SETTLING in str(body.get("messages", ""))
 
 
 def vector_of(text: str, dimensions: int) -> list[float]:
-    """A stable, arbitrary vector for ``text`` with entries between -1 and 1."""
+    """Return an arbitrary vector for ``text``, always the same, with entries from -1 to 1."""
     stream = hashlib.shake_256(text.encode()).digest(dimensions)
     return [byte / 127.5 - 1.0 for byte in stream]
 
 
 def contract_answer(body: Body) -> str:
-    """A valid sweep report, search answer or synthesis that cites aliases seen in the prompt."""
+    """Return a valid report, search answer, or synthesis that cites aliases of the prompt."""
     said = "\n".join(str(message["content"]) for message in body["messages"])
     qualified = list(dict.fromkeys(re.findall(r"\[(P\d+:n\d+)\]", said)))
     plain = list(dict.fromkeys(re.findall(r"\[(n\d+)\]", said)))
@@ -445,7 +446,7 @@ def contract_answer(body: Body) -> str:
 
 
 def receipts_in(said: str) -> str:
-    """The line with which a reader repeats the codes among the nodes it was given."""
+    """Return the line in which a reader repeats the codes among the nodes that it was given."""
     codes = re.findall(r"^~(\w{5})~$", said, re.MULTILINE)
     return f"Codes: {' '.join(codes)}\n\n" if codes else ""
 

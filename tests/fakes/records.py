@@ -1,4 +1,4 @@
-"""What a server has on record, as tests of its routes return it."""
+"""The records of a server, as tests of its routes return them."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ _ANSWER = Answer(
 
 
 def answered(**changed: Any) -> Answer:
-    """An answer, with some fields changed."""
+    """Return an answer with some fields changed."""
     return replace(_ANSWER, **changed)
 
 
 def stored_run(session: str = "default", **properties: Any) -> StoredRun:
-    """The run of this module, with some properties."""
+    """Return the run of this module with some properties changed."""
     return StoredRun(
         id=RUN, graph="papers", session=session, generation="g1", current=True, silent=False,
         properties=properties,
@@ -47,7 +47,7 @@ def stored_run(session: str = "default", **properties: Any) -> StoredRun:
 
 
 def giving(value: Any) -> Callable[..., Awaitable[Any]]:
-    """A method that returns a value, whatever it is given."""
+    """Return a method that returns a value, whatever its arguments."""
 
     async def give(*_: object, **__: object) -> Any:
         return value
@@ -56,7 +56,7 @@ def giving(value: Any) -> Callable[..., Awaitable[Any]]:
 
 
 class StoredGraphs:
-    """``pgs.graphs`` with two graphs, of which tenants see ``papers`` only."""
+    """Replaces ``pgs.graphs`` with two graphs, of which tenants see only ``papers``."""
 
     async def __call__(self) -> list[StoredGraph]:
         return [await self.get("papers"), await self.get("secret")]

@@ -1,4 +1,4 @@
-"""A pipeline of spaCy and a model of GLiNER that know some names, with the same interfaces."""
+"""Replaces a pipeline of spaCy and a model of GLiNER with ones that know some names."""
 
 from __future__ import annotations
 

@@ -16,10 +16,10 @@ TO_COMMIT_S = 0.5  # that the server needs for it
 class Proxy:
     """A running proxy. ``cut`` ends all connections and refuses new ones until ``mend``.
 
-    Of as many commits as ``lost_commits`` says the server hears, and the client no answer.
-    ``swallowed`` is set when the black hole has taken something. A slow link delivers each way
-    ``latency_s`` later, and at most ``bytes_per_s``. The other side hears of a closed connection
-    ``closing_s`` later.
+    ``lost_commits`` is the number of commits that reach the server while their answers do not reach
+    the client. ``swallowed`` is set when the black hole has taken something. A slow link delays
+    each direction by ``latency_s``, and transfers at most ``bytes_per_s``. The other side hears of
+    a closed connection after ``closing_s``.
     """
 
     host: str
@@ -35,7 +35,7 @@ class Proxy:
     _writers: set[asyncio.StreamWriter] = field(default_factory=set)
 
     def cut(self) -> None:
-        """End every connection, and every new one at once."""
+        """End every connection, and refuse new ones."""
         self.broken = True
         for writer in self._writers:
             writer.transport.abort()
@@ -45,7 +45,7 @@ class Proxy:
         self.broken = self.black_hole = False
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """One client connection and its counterpart at the server."""
+        """Connect one client with the server, and pass on their data."""
         if self.broken:
             writer.transport.abort()
             return
@@ -91,7 +91,7 @@ class Proxy:
 
 @asynccontextmanager
 async def proxy(host: str, port: int) -> AsyncIterator[Proxy]:
-    """A proxy before ``host:port``, listening on a free loopback port."""
+    """Yield a proxy in front of ``host:port``, which listens on a free loopback port."""
     running = Proxy(host, port)
     server = await asyncio.start_server(running.serve, "127.0.0.1", 0)
     running.listening = server.sockets[0].getsockname()[1]

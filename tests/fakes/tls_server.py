@@ -1,4 +1,4 @@
-"""A TLS listener on loopback with a certificate that no machine trusts by itself."""
+"""A TLS listener on loopback with a certificate that no machine trusts by default."""
 
 from __future__ import annotations
 
@@ -44,11 +44,11 @@ class TlsServer:
         self._thread = threading.Thread(target=self._serve, name="fake-tls")
 
     def start(self) -> None:
-        """Begin to accept."""
+        """Start accepting connections."""
         self._thread.start()
 
     def stop(self) -> None:
-        """Stop accepting, and wait for the end."""
+        """Stop accepting connections, and wait for the end."""
         self._listener.shutdown(socket.SHUT_RDWR)
         self._thread.join()
         self._listener.close()
@@ -70,7 +70,7 @@ class TlsServer:
 
 @contextmanager
 def tls_server(*, tls: bool = True) -> Iterator[TlsServer]:
-    """Serve until the block ends, without TLS if so wanted."""
+    """Serve until the block ends, without TLS on request."""
     context = None
     if tls:
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)

@@ -1,4 +1,4 @@
-"""Tokens of deletions, without a database."""
+"""Stands in for the tokens and checks of deletions, without a database."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ async def nothing_deleted(value: object) -> None:
 
 
 def hearing(heard: list[str]) -> Callable[[str], Awaitable[None]]:
-    """Return what collects the pieces of a streamed reply."""
+    """Return a callback that collects the pieces of a streamed reply."""
 
     async def hear(piece: str) -> None:
         heard.append(piece)

@@ -1,7 +1,7 @@
 """Endpoints whose model reads no more of a prompt than its context holds.
 
-Each reports on the nodes that it was really given, so that a test can compare what a run counts as
-read with what a model has seen.
+Each model reports on the nodes that it was really given, so that a test can compare what a run
+counts as read with what the model has seen.
 """
 
 from __future__ import annotations
@@ -27,14 +27,15 @@ BYTES_PER_TOKEN = 4
 
 @dataclass(slots=True)
 class Window:
-    """A model with ``context`` tokens of ``bytes_per_token``, its reply excluded.
+    """A model with ``context`` tokens of ``bytes_per_token``, without the tokens of its reply.
 
-    What is longer is refused, or cut: ``head`` and ``tail`` say what stays, ``middle`` what goes;
-    with ``system``, the system message and the tail stay; ``shift`` leaves the tail, half as long.
-    ``count`` turns the tokens that were read into those that are reported. ``repeats``: the reader
-    repeats codes. ``reply`` writes what is not a report from the part of a prompt that was read;
-    without it, streams are left to the server's default. ``given`` are the whole lines of text that
-    it has read, with every node's text in one line.
+    A longer prompt is refused or cut. ``head`` and ``tail`` name the part that stays, and
+    ``middle`` the part that goes. ``system`` keeps the system message and the tail; ``shift`` keeps
+    a tail of half the context. ``count`` turns the tokens that were read into the reported tokens.
+    ``repeats`` says that the reader repeats codes. ``reply`` writes replies other than reports,
+    from the part of a prompt that was read; without it, streams are left to the default of the
+    server. ``given`` are the whole lines of text that the model has read; the text of every node is
+    one line.
     """
 
     context: int
@@ -72,11 +73,11 @@ class Window:
         return streamed(text, told) if body.get("stream") else counted(text, told)
 
     def tokens(self, prompt: list[str]) -> int:
-        """The tokens of the messages of a prompt."""
+        """Return the number of tokens of the messages of a prompt."""
         return int(len("\n".join(prompt).encode()) / self.bytes_per_token)
 
     def read(self, prompt: list[str]) -> tuple[str, int]:
-        """What the model sees of the messages of a prompt, and its tokens."""
+        """Return what the model sees of the messages of a prompt, and the number of its tokens."""
         tokens = self.tokens(prompt)
         if tokens <= self.context:
             return "\n".join(prompt), tokens
@@ -85,11 +86,11 @@ class Window:
         return self._shorten(prompt, int(kept * self.bytes_per_token)), kept
 
     def give(self, seen: str) -> None:
-        """Note the texts of nodes that a model has read, and accepted to report on."""
+        """Note the texts of nodes that a model has read and reported on."""
         self.given.update(line for line in seen.split("\n") if line.startswith("| "))
 
     def gave(self, text: str) -> bool:
-        """Whether the model has read all of a text."""
+        """Return whether the model has read all of a text."""
         return was_given(self.given, text)
 
     def _shorten(self, messages: list[str], room: int) -> str:
@@ -105,7 +106,7 @@ class Window:
         return f"{prompt[: room // 2]}{prompt[-room // 2 :]}"
 
     def report(self, seen: str) -> str:
-        """A report on the nodes that the model has read."""
+        """Return a report on the nodes that the model has read."""
         nodes = re.findall(r"^\[(n\d+)\]", seen, re.MULTILINE)
         cited = f" [{nodes[0]}]" if nodes else ""
         return (
@@ -116,7 +117,7 @@ class Window:
 
 
 def was_given(given: set[str], text: str) -> bool:
-    """Whether a model has read all of a text, each line as a whole or in long parts."""
+    """Return whether a model has read all of a text, each line as a whole or in long parts."""
     if "\n" in text:
         return all(was_given(given, line) for line in text.split("\n") if line.strip())
     if f"| {text}" in given:

@@ -1,7 +1,8 @@
-"""The wires of model vendors: what each cuts, how it ends, refuses, limits, and streams.
+"""The interfaces of model vendors: how each cuts, ends, refuses, limits, and streams.
 
-One table, ``WIRES``, and one server that plays its rows. Messages keep a vendor's own words where a
-client has to recognize them. Interfaces other than OpenAI's have servers of their own: ``NATIVE``.
+There is one table, ``WIRES``, and one server that plays its rows. Messages keep the words of a
+vendor where a client must recognize them. Interfaces other than OpenAI's have their own servers:
+``NATIVE``.
 """
 
 from __future__ import annotations
@@ -41,14 +42,15 @@ Refusal = tuple[int, object]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wire:
-    """What is special about a vendor's wire.
+    """What is special about the interface of a vendor.
 
-    ``too_long`` is the refusal of a prompt, from the context and the tokens of prompt and reply.
-    ``with_reply``: these together must fit; otherwise the prompt alone. ``pages`` say what a model
-    can take. ``refuses`` maps parameters, and ``system``, to their refusals. ``first`` answers the
-    first call. ``data`` and ``end_of_line`` frame an event of a stream, ``before`` stands ahead of
-    each. ``thinking`` is the field of a delta that holds thoughts. ``usage_in``: a chunk of its
-    own, the last one, every one, or none; ``ends`` are the words for a whole and for a cut reply.
+    ``too_long`` returns the refusal of a prompt for the context and the tokens of prompt and reply.
+    With ``with_reply``, prompt and reply together must fit; otherwise only the prompt. ``pages``
+    say what a model can take. ``refuses`` maps parameters, and ``system``, to their refusals.
+    ``first`` answers the first call. ``data`` and ``end_of_line`` frame an event of a stream, and
+    ``before`` precedes each event. ``thinking`` is the field of a delta that holds thoughts.
+    ``usage_in`` says where usage is reported: in a chunk of its own, in the last chunk, in every
+    chunk, or in none. ``ends`` are the words for a whole and for a cut reply.
     """
 
     cut: Cut = "refuse"
@@ -75,17 +77,17 @@ class Wire:
 
 
 def error(message: str, **more: object) -> object:
-    """An error as OpenAI words it."""
+    """Return an error in the form of OpenAI."""
     return {"error": {"message": message, "type": "invalid_request_error", "code": None} | more}
 
 
 def listed(**fields: object) -> object:
-    """A list of models with what it says of each."""
+    """Return a list of models with these fields of each."""
     return {"object": "list", "data": [{"id": name, **fields} for name in ("reader", "writer")]}
 
 
 def forbidden(*place: str) -> Refusal:
-    """An unknown parameter as FastAPI refuses it."""
+    """Return FastAPI's refusal of an unknown parameter."""
     said = {"type": "extra_forbidden", "loc": ["body", *place], "msg": "Extra inputs are not "
             "permitted"}  # fmt: skip
     return 422, {"object": "error", "message": {"detail": [said]}, "type": "invalid_request_error"}
@@ -319,8 +321,9 @@ WIRES: dict[str, Wire] = {
 class WireServer:
     """A server that plays a wire, for a model that reads like ``window``.
 
-    ``paid`` are the tokens of prompt and reply of each call that a vendor would bill; ``refused``
-    the parameters or reasons of the others. ``hidden``: it does not say what the model can take.
+    ``paid`` are the tokens of prompt and reply of each call that a vendor would bill. ``refused``
+    are the parameters or reasons of the other calls. ``hidden`` says that the server does not say
+    what the model takes.
     """
 
     wire: Wire
@@ -330,7 +333,7 @@ class WireServer:
     refused: list[str] = field(default_factory=list)
 
     def install(self, fake: FakeOpenAI) -> None:
-        """Let a server of a test answer as this one."""
+        """Make a server of a test answer like this one."""
         fake.pages = {"/v1/models": listed()} if self.hidden else self.wire.pages(self.context)
         fake.models = None
         fake.refuse = self
@@ -365,7 +368,7 @@ class WireServer:
         return self._stream(text, usage) if body.get("stream") else self._whole(text, usage)
 
     def bill(self, model: str = "") -> Billed:
-        """Return what the vendor bills of all calls, or those of a model; nothing is cached."""
+        """Return what the vendor bills for all calls, or for one model; nothing is cached."""
         paid = [one for one in self.paid if model in ("", one[0])]
         read = sum(prompt for _, prompt, _ in paid)
         return Billed(len(paid), read, output=sum(reply for _, _, reply in paid))
@@ -412,10 +415,10 @@ def _chunk(delta: Body, end: str | None = None) -> dict[str, Any]:
 class Playing:
     """A wire that is being played.
 
-    ``settings`` are those of an engine that asks it, beside the address. ``gave`` says whether its
-    model has read all of a text, ``bill`` what its vendor bills. ``counts``: each reply tells its
-    tokens, and else only whole replies do, whose vendor bills by model. ``breaks``: the first one
-    breaks off, so that nobody can know what it has cost.
+    ``settings`` are those of an engine that uses it, except for the address. ``gave`` says whether
+    its model has read all of a text, and ``bill`` what its vendor bills. With ``counts``, each
+    reply reports its tokens; otherwise only whole replies do, and the vendor bills by model. With
+    ``breaks``, the first call breaks off, so that nobody can know its cost.
     """
 
     base_url: str
@@ -429,10 +432,10 @@ class Playing:
 def play(
     vendor: str, context: int, *, hidden: bool = False
 ) -> AbstractAsyncContextManager[Playing]:
-    """Play a vendor's wire in front of a model with ``context`` tokens.
+    """Play the wire of a vendor in front of a model with ``context`` tokens.
 
-    From 100,000 tokens on, each byte counts as a token. ``hidden``: the server does not say what
-    the model can take. One that cannot hide it is of a release that cuts all the same.
+    From 100,000 tokens on, each byte counts as a token. With ``hidden``, the server does not say
+    what the model can take. A server that cannot hide this is one of a release that cuts anyway.
     """
     bytes_per_token = 1.0 if context > 100_000 else 4.0
     if vendor in NATIVE:
@@ -457,9 +460,10 @@ async def _play_row(
 async def _play_ollama(
     context: int, bytes_per_token: float, hidden: bool
 ) -> AsyncGenerator[Playing]:
-    """Ollama refuses a longer prompt, ends with a reason in its last line, and names no efforts.
+    """Play Ollama.
 
-    Its Modelfile lets it load all of the context.
+    It refuses a longer prompt, ends with a reason in its last line, and names no efforts. Its
+    Modelfile lets it load all of the context.
     """
     served = FakeOllama(
         limit=context,
@@ -482,9 +486,10 @@ async def _play_ollama(
 async def _play_anthropic(
     context: int, bytes_per_token: float, hidden: bool
 ) -> AsyncGenerator[Playing]:
-    """Anthropic's reader takes a budget of thinking and no effort, its writer the reverse.
+    """Play Anthropic.
 
-    The first call is overloaded, and the first stream breaks off before its text.
+    Its reader takes a budget of thinking and no effort, its writer an effort and no budget. The
+    first call is overloaded, and the first stream breaks off before its text.
     """
     window = Window(context)
     broken: list[bool] = []

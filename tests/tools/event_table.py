@@ -27,7 +27,7 @@ SERVED: dict[str, type] = {
     "cancelled": served_data.ServedEnd,
     "stopping": served_data.ServedStop,
 }
-"""By the names of the events."""
+"""The events of the server, by their names."""
 SERVED_JOBS: dict[str, type] = {
     "accepted": board.ServedJob,
     "ended": board.ServedJobEnd,
@@ -35,7 +35,7 @@ SERVED_JOBS: dict[str, type] = {
     "cancelled": board.ServedJobCancelled,
     "stopping": board.ServedJobStop,
 }
-"""By the names of the events; each also has the fields of the first."""
+"""The events of jobs, by their names. Each also has the fields of ``accepted``."""
 
 INTRODUCTION = """\
 # Events

@@ -86,7 +86,7 @@ others return it from Parquet.
 
 
 class _AllFieldsWritten(GenerateJsonSchema):
-    """Documents are written with all fields, those with a default as well."""
+    """Requires all fields, because documents are written with all of them, even defaults."""
 
     def field_is_required(self, field: Any, total: bool) -> bool:
         return field["type"] != "typed-dict-field" or super().field_is_required(field, total)
@@ -107,7 +107,7 @@ def _schema(name: str, shape: Any) -> dict[str, Any]:
 
 
 def _plain(schema: Any) -> Any:
-    """Return a schema with descriptions on one line each, and without titles of fields."""
+    """Return a schema with each description on one line, and without titles of fields."""
     if isinstance(schema, list):
         return [_plain(item) for item in schema]
     if not isinstance(schema, dict):

@@ -1,6 +1,7 @@
-"""Writes what is made from code: types of knobs, reference pages of the manual, JSON schemas.
+"""Writes the files that are made from code: knob types, pages of the manual, and JSON schemas.
 
-Run ``python -m tests.tools.generate`` after a setting, an event, or a request has changed.
+Run ``python -m tests.tools.generate`` after a change of a setting, an event, a result, or a
+request.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ PACKAGE = Path(pgs_neo4j.__file__).parent
 
 
 def generated() -> dict[Path, str]:
-    """The text of each file, by its path."""
+    """Return the text of each file, by its path."""
     manual = PACKAGE / "manual"
     return {
         PACKAGE / "config" / "knob_types.py": knob_types(),

@@ -37,7 +37,7 @@ class SettingsOverrides(Knobs, total=False):
     """Settings and knobs for one connection; None leaves the configured value."""
 
 '''
-OWN_PARAMETER = "embedder"  # of PGS.connect, where it can also be an object
+OWN_PARAMETER = "embedder"  # an argument of PGS.connect, where it can also be an object
 TABLES = {
     "llm_provider": "Provider",
     "models": "Mapping[str, ModelEntry | Mapping[str, object]]",

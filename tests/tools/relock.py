@@ -1,7 +1,7 @@
 """Rewrites a lock file: ``python -m tests.tools.relock --release 2026``, for maintainers.
 
-Needs Maven's ``mvn``, whose resolution of versions is the reference. Fetches all files into a
-temporary repository unless ``--repository`` names another one.
+This needs Maven's ``mvn``, whose resolution of versions is the reference. All files are fetched
+into a temporary repository, unless ``--repository`` names another one.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Root = tuple[str, str, str]
 
 @dataclass(frozen=True, slots=True)
 class Pin:
-    """The versions of a release, and the parts of GDS that it consists of."""
+    """The versions of a release, and the parts of GDS in it."""
 
     neo4j: str
     gds: str
@@ -34,12 +34,12 @@ class Pin:
 
     @property
     def neo4j_roots(self) -> tuple[Root, ...]:
-        """What Maven resolves Neo4j from."""
+        """Return the coordinates from which Maven resolves Neo4j."""
         return (("org.neo4j", "neo4j", self.neo4j),)
 
     @property
     def gds_roots(self) -> tuple[Root, ...]:
-        """What Maven resolves GDS from."""
+        """Return the coordinates from which Maven resolves GDS."""
         return tuple(("org.neo4j.gds", part, self.gds) for part in self.parts)
 
 
@@ -84,7 +84,7 @@ class Coordinate:
     classifier: str = ""
 
     def path(self, repository: Path, kind: str = "jar") -> Path:
-        """Path of its ``kind``, jar or pom, in a local repository."""
+        """Return the path of the jar or pom of this coordinate in a local repository."""
         classifier = f"-{self.classifier}" if self.classifier and kind == "jar" else ""
         file_name = f"{self.name}-{self.version}{classifier}.{kind}"
         return repository.joinpath(*self.group.split("."), self.name, self.version, file_name)

@@ -38,13 +38,13 @@ GROUPS: tuple[tuple[str, tuple[ModuleType, ...]], ...] = (
     ("Analogies", (analogies,)),
     ("Documents", (ingest,)),
 )
-"""What values are about, and where they stand."""
+"""The topics of the page, each with the modules that define its values."""
 STORED = (
     *("StoredGraph", "RunInfo", "StoredRun", "SessionInfo", "Job", "FailedJob"),
     *("DayCost", "Check", "SearchIndex", "CreatedIndexes", "LoadResult", "Purged"),
     *("Survey", "LabelSample", "NodeProperty", "Proposal", "SearchAnswer", "LayeredAnswer"),
 )
-"""Values of ``pgs_neo4j.engine``."""
+"""Values that are exported by ``pgs_neo4j.engine``."""
 
 
 def results_page() -> str:
@@ -104,7 +104,7 @@ def _default(field: Field[Any]) -> str:
 
 
 def _derived(value: type) -> str:
-    """Return the properties that are worked out, each with its words."""
+    """Return the computed properties, each with its description."""
     own = (
         (name, plain_paragraph((getdoc(found) or "").partition("\n\n")[0]))
         for name, found in vars(value).items()
