@@ -1,4 +1,4 @@
-"""Agents: clients of ``/mcp`` by the SDK."""
+"""Agents: clients of ``/mcp`` that use the SDK."""
 
 from __future__ import annotations
 

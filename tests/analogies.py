@@ -37,12 +37,12 @@ CREATE (a)-[:NEAR]->(b)
 
 
 def own_words(domain: str, place: int) -> str:
-    """Words that no other text has."""
+    """Return words that no other text has."""
     return " ".join(f"{domain}{place}word{number}" for number in range(12))
 
 
 async def planted(db: Database, fillers: int = 20) -> GraphMapping:
-    """One text for each mechanism and domain, and texts without a mechanism."""
+    """Return one text for each mechanism and domain, and texts without a mechanism."""
     rows = [
         {"name": f"{domain} {place}", "body": f"{own_words(domain, place)}.", "topic": domain}
         for place in range(len(MECHANISMS))
@@ -58,7 +58,7 @@ async def planted(db: Database, fillers: int = 20) -> GraphMapping:
 
 
 def skeletons(prompt: Prompt) -> str:
-    """The mechanism of each text by its number; those of lists have none."""
+    """Return the mechanism of each text by its number; texts with lists have none."""
     return "\n".join(f"{node.alias}: {skeleton_of(node.title)}" for node in prompt.nodes)
 
 
@@ -75,7 +75,7 @@ RETURN a.name AS one, b.name AS other, r.delta AS delta, r.skeleton AS skeleton,
 
 
 async def linked(db: Database) -> set[frozenset[str]]:
-    """The titles of the linked pairs; there is one link of each."""
+    """Return the titles of the linked pairs, after a check that each pair has one link."""
     _, rows = await db.call(PAIRS, {}, "read")
     pairs = {frozenset((row["one"], row["other"])) for row in rows}
     assert len(pairs) == len(rows)
@@ -83,7 +83,7 @@ async def linked(db: Database) -> set[frozenset[str]]:
 
 
 def true_pairs() -> set[frozenset[str]]:
-    """The pairs that were planted."""
+    """Return the pairs that were planted."""
     return {
         frozenset((f"{one} {place}", f"{other} {place}"))
         for place in range(len(MECHANISMS))

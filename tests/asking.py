@@ -1,4 +1,7 @@
-"""A model as the engine asks it: through the scheduler, which tries again where that may help."""
+"""A model as the engine calls it: through the scheduler.
+
+The scheduler repeats calls where that may help.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,7 @@ from pgs_neo4j.model import Completion, Effort, Prompt
 
 
 class Asked:
-    """Wraps a model; every call has ``timeout_s`` for all its tries."""
+    """Wraps a model; all tries of a call together may take ``timeout_s``."""
 
     def __init__(self, llm: OpenAILLM, timeout_s: float) -> None:
         self.llm = llm

@@ -1,4 +1,4 @@
-"""Sentences that texts bear out, and the same ones corrupted, made from texts with a seed."""
+"""Sentences that a text supports, and corrupted copies of them, made from texts with a seed."""
 
 from __future__ import annotations
 
@@ -41,12 +41,12 @@ MADE = [
         )
     )
 ]
-"""Texts of which nearly every sentence has a number, a name, or a color."""
+"""Texts in which nearly every sentence has a number, a name, or a color."""
 
 
 @dataclass(frozen=True)
 class Claim:
-    """A sentence of a kind, the text that it cites, and whether the text bears it out."""
+    """A sentence, its kind, the text that it cites, and whether the text supports it."""
 
     sentence: str
     text: str
@@ -55,7 +55,7 @@ class Claim:
 
 
 def sentences_of(text: str) -> list[str]:
-    """The plain sentences of a text, not too short or long."""
+    """Return the plain sentences of a text that are neither too short nor too long."""
     parts = re.split(r"(?<=[a-z0-9)%][.!?])\s+(?=[A-Z])|\n+", text)
     return [
         " ".join(part.split())
@@ -68,7 +68,7 @@ def sentences_of(text: str) -> list[str]:
 
 
 def make_claims(texts: Sequence[str], count: int, seed: int) -> list[Claim]:
-    """Make ``count`` true sentences and as many corrupted ones, of all kinds by turns."""
+    """Make ``count`` true sentences and as many corrupted ones, with all kinds in turn."""
     random = Random(seed)
     pool = [(sentence, text) for text in texts for sentence in sentences_of(text)]
     random.shuffle(pool)
@@ -94,7 +94,7 @@ def make_claims(texts: Sequence[str], count: int, seed: int) -> list[Claim]:
 
 
 Pair = tuple[str, str, str] | None
-"""A true sentence, a corrupted one, and the text of both."""
+"""A true sentence, its corrupted copy, and the text of both."""
 
 
 def _number(sentence: str, text: str, names: Sequence[str], random: Random) -> Pair:

@@ -1,12 +1,13 @@
-"""One real Neo4j + GDS per worker, emptied before each test that asks for it.
+"""One real Neo4j with GDS per worker, emptied before each test that needs it.
 
-``PGS_TEST_NEO4J_URI`` names a disposable database (everything in it is deleted); else a
-container where a Docker engine answers; else the managed local server in a temporary folder.
-``PGS_TEST_RELEASE=2026`` starts that release instead of the default one, and ``PGS_TEST_CYPHER=25``
-sends each statement in that language, where it has it, to a database whose default it is.
+``PGS_TEST_NEO4J_URI`` names a disposable database, in which everything is deleted. Without it, the
+tests use a container if a Docker engine answers, or else the managed local server in a temporary
+folder. ``PGS_TEST_RELEASE=2026`` starts that release instead of the default one.
+``PGS_TEST_CYPHER=25`` makes that language the default of the database and of all statements that
+exist in it.
 
-Our constraints stay in place from test to test: whenever an index or a constraint goes, Neo4j
-forgets the plans of all statements, and planning them again takes longer than the tests do.
+The constraints of pgs stay in place between tests: whenever an index or a constraint is dropped,
+Neo4j forgets the plans of all statements, and planning them again takes longer than the tests do.
 """
 
 from __future__ import annotations
@@ -51,14 +52,14 @@ settings.load_profile(os.environ.get("PGS_TEST_EXAMPLES", "pgs"))
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """Where the test database is."""
+    """The address and the credentials of the test database."""
 
     uri: str
     user: str
     password: str | None = field(repr=False)
 
     def environment(self) -> dict[str, str]:
-        """The variables that point a ``pgs`` process at it."""
+        """The variables with which a ``pgs`` process connects to the database."""
         given = {"PGS_NEO4J_URI": self.uri, "PGS_NEO4J_USER": self.user}
         return given | ({"PGS_NEO4J_PASSWORD": self.password} if self.password else {})
 
@@ -74,9 +75,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Prepare ``--thorough``, and say that there is no event loop yet.
+    """Prepare ``--thorough``, and declare that there is no event loop yet.
 
-    Otherwise, pytest-asyncio makes one and never closes it.
+    Otherwise, pytest-asyncio would create one and never close it.
     """
     thorough.enable(config)
     config.addinivalue_line("markers", "schema: makes or drops indexes or constraints")
@@ -84,7 +85,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out the thorough tests unless they were asked for, and order the others."""
+    """Leave out the thorough tests unless they were requested, and order the others."""
     thorough.deselect(config, items)
     put_schema_last(items)
 
@@ -92,8 +93,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def put_schema_last(items: list[pytest.Item]) -> None:
     """Move the tests that change the schema to the end of their files.
 
-    Any order is right. A changed schema makes Neo4j forget its plans, so with this one, what the
-    other tests of a file have in common is planned once.
+    Tests pass in any order. But a changed schema makes Neo4j forget its plans, so in this order the
+    statements that the other tests of a file share are planned only once.
     """
     places: dict[Path, int] = {}
     for item in items:
@@ -108,7 +109,7 @@ def put_schema_last(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(autouse=True)
 def clean_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No setting of the machine's user decides a test."""
+    """Remove the settings of the machine's user, so that none affects a test."""
     for name in os.environ:
         if name.startswith("OPENAI_") or (
             name.startswith("PGS_") and not name.startswith("PGS_TEST_")
@@ -118,14 +119,14 @@ def clean_environment(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(scope="session", autouse=True)
 def reaped(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """No process that this one starts outlives it, even if it is killed."""
+    """End all processes that this process starts, even if it is killed."""
     with reaper.reaping(tmp_path_factory.getbasetemp()):
         yield
 
 
 @pytest.fixture(scope="session", autouse=True)
 def patched(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Rows have the types that their headers name, no search is cut short, and no socket stays."""
+    """Check the types of rows, let no search be cut short, and keep links in a temporary folder."""
     with pytest.MonkeyPatch.context() as patch:
         install(patch)
         home = tmp_path_factory.mktemp("links")
@@ -137,7 +138,7 @@ def patched(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 
 @pytest.fixture
 def no_waits() -> Iterator[None]:
-    """Tries of a call follow each other at once, up to fifty."""
+    """Repeat failed calls without a pause, up to fifty times."""
     stamina.set_testing(True, attempts=50)
     yield
     stamina.set_testing(False)
@@ -152,13 +153,13 @@ def fake() -> Iterator[FakeOpenAI]:
 
 @pytest.fixture
 async def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
-    """The event loop's clock, to be set forward."""
+    """The event loop's clock, which a test may set forward."""
     return Clock(monkeypatch)
 
 
 @pytest.fixture(scope="session")
 def shared() -> Path:
-    """The folder of shared data; skips where it is absent."""
+    """The folder of shared data; skips the test if the folder is missing."""
     if not (SHARED / "data").is_dir():
         pytest.skip("the shared data folder is not beside this checkout")
     return SHARED
@@ -166,13 +167,13 @@ def shared() -> Path:
 
 @pytest.fixture(scope="session")
 def generated(tmp_path_factory: pytest.TempPathFactory) -> Brain:
-    """What stands in for the shared file."""
+    """A generated stand-in for the shared file."""
     return write_brain(tmp_path_factory.mktemp("generated") / "brain.json.gz")
 
 
 @pytest.fixture(params=["generated", pytest.param("physics2", marks=pytest.mark.thorough)])
 def brain(request: pytest.FixtureRequest, generated: Brain) -> Brain:
-    """A file of the original engine: one that is always there, and its own demo."""
+    """A generated file of the original engine; with ``--thorough``, also the engine's own demo."""
     if request.param == "generated":
         return generated
     return Brain(request.getfixturevalue("shared") / "data" / "physics2.json.gz", 586, 1931)
@@ -180,7 +181,7 @@ def brain(request: pytest.FixtureRequest, generated: Brain) -> Brain:
 
 @pytest.fixture(params=["generated", pytest.param("Stack Overflow", marks=pytest.mark.thorough)])
 def archive(request: pytest.FixtureRequest) -> Archive:
-    """Questions as a database holds them: some that are always there, and Neo4j's example."""
+    """A generated database of questions; with ``--thorough``, also Neo4j's example."""
     if request.param == "generated":
         return make_questions()
     return read_archive(request.getfixturevalue("shared") / "data" / ARCHIVE)
@@ -198,7 +199,7 @@ async def endpoint(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[En
 
 @pytest.fixture
 async def db(endpoint: Endpoint) -> AsyncIterator[Database]:
-    """A connection to the test database: no data, and our constraints in place."""
+    """A connection to the test database, without data and with the constraints of pgs."""
     async with db_module.connect(endpoint.uri, endpoint.user, endpoint.password) as opened:
         await empty(opened)
         yield opened
@@ -206,13 +207,13 @@ async def db(endpoint: Endpoint) -> AsyncIterator[Database]:
 
 @pytest.fixture
 async def no_search_indexes(db: Database) -> None:
-    """Those that most tests of ingestion share are dropped, as if there were no such graph."""
+    """Drop the search indexes that most tests of ingestion share."""
     await drop_indexes(db)
 
 
 @pytest.fixture
 async def bare_db(endpoint: Endpoint) -> AsyncIterator[Database]:
-    """A connection to the test database as it is before its first contact with us."""
+    """A connection to the test database in the state before pgs first connects to it."""
     async with db_module.connect(endpoint.uri, endpoint.user, endpoint.password) as opened:
         await strip(opened)
         yield opened
@@ -244,7 +245,7 @@ def _docker_answers() -> bool:
     import docker
     from docker.errors import DockerException
 
-    # Asked first: a client that finds no engine leaves its socket to the garbage collector.
+    # Check for an engine first, because a client that finds none never closes its socket.
     if not os.environ.get("DOCKER_HOST") and not Path("/var/run/docker.sock").exists():
         return False
     try:

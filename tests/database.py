@@ -1,4 +1,4 @@
-"""The test database between two tests: without data, with or without our schema."""
+"""The state of the test database between tests: without data, with or without the schema of pgs."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ ADDITIONS = (
 OURS = [name for name in queries.names() if name.startswith("database/constraint_")]
 SCHEMA = (*(queries.get(name).text for name in OURS), *ADDITIONS)
 NAMED = re.compile(r"CREATE (CONSTRAINT|INDEX) (\w+)")
-# The graph that most tests of ingestion make, with the vectors of the scripted embedder.
+# The mapping of the graph that most tests of ingestion make, with vectors of the scripted embedder.
 DOCS = mapping_of("Docs", "scripted")
 DIMENSIONS = 8
 SEARCHED = (
@@ -39,13 +39,13 @@ SEARCHED = (
     *want_facts(DOCS, {(name, DIMENSIONS): 1 for name in DOCS.relationship_types}),
 )
 Index = tuple[str, str, int | None]
-# What is there with our schema: kind, name, and length of vectors.
+# The indexes and constraints of the full schema: kind, name, and length of vectors.
 EXPECTED: frozenset[Index] = frozenset(
     (found[1], found[2], None) for text in SCHEMA if (found := NAMED.search(text))
 ) | {("INDEX", wanted.name, wanted.dimensions) for wanted in SEARCHED}
 DELETE = "MATCH (n) CALL (n) { DETACH DELETE n } IN TRANSACTIONS"
-# The record of our schema stays where the schema does: to find it all in place again takes as long
-# as many a test.
+# While the schema stays, its record stays with it, because checking the whole schema again would
+# take as long as many a test.
 DELETE_DATA = (
     "MATCH (n) WHERE NOT n:PgsMeta OR coalesce(n.id + n.schema_version, '') <> 'pgs' + $version "
     "CALL (n) { DETACH DELETE n } IN TRANSACTIONS"
@@ -72,9 +72,9 @@ async def alter(database: Database, statement: str, /, **params: Any) -> list[di
 
 
 async def empty(database: Database) -> None:
-    """Delete all data and projections, and leave the constraints and indexes of our schema.
+    """Delete all data and projections, but keep the constraints and indexes of the schema.
 
-    Costs a few quick statements, unless the test before changed the schema.
+    This takes a few quick statements, unless the test before changed the schema.
     """
     await database.call(DELETE_DATA, {"version": SCHEMA_VERSION}, "write")
     await drop_projections(database)
@@ -93,7 +93,7 @@ async def strip(database: Database) -> None:
 
 
 async def speak(database: Database, language: str) -> None:
-    """Make a language the default of the database and of all statements that have it."""
+    """Make a language the default of the database and of all statements that exist in it."""
     name = (await database.call("CALL db.info() YIELD name", {}, "read"))[1][0]["name"]
     await database.call(
         f"ALTER DATABASE {name} SET DEFAULT LANGUAGE CYPHER {language}", {}, "write"
@@ -103,7 +103,7 @@ async def speak(database: Database, language: str) -> None:
 
 
 async def drop_projections(database: Database) -> None:
-    """Drop whatever Graph Data Science holds in memory."""
+    """Drop all projections that Graph Data Science holds in memory."""
     await database.call(DROP_PROJECTIONS, {}, "write")
 
 
@@ -125,7 +125,7 @@ async def _drop(database: Database, indexes: frozenset[Index]) -> None:
 
 
 async def explain(db: Database, query: Query) -> tuple[str, tuple[str, ...]]:
-    """Return a statement's planned type (r, w, rw, or s) and columns."""
+    """Return the type (r, w, rw, or s) and the columns of a statement, as planned."""
     async with db.driver.session(database=db.name) as session:
         result = await session.run(f"EXPLAIN {query.text}", dict.fromkeys(query.params))
         columns = tuple(result.keys())
@@ -134,5 +134,5 @@ async def explain(db: Database, query: Query) -> tuple[str, tuple[str, ...]]:
 
 
 async def list_rows(rows: AsyncIterator[Row]) -> list[Row]:
-    """Take all rows of a stream."""
+    """Return all rows of a stream as a list."""
     return [row async for row in rows]

@@ -1,4 +1,4 @@
-"""Small random documents, and the graph that stands in the database, for tests of ingestion."""
+"""Small random documents, and reading the graph that they make, for tests of ingestion."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ FACTS = ("It was so.", "It was said.", "They say so.")
 
 
 class ApartResolver(VariantResolver):
-    """As before names were resolved: each stands apart."""
+    """Unites no names, so that each name is its own entity."""
 
     @property
     def signature(self) -> str:
@@ -79,7 +79,7 @@ class ApartResolver(VariantResolver):
 
 
 def common_type(name: str) -> str:
-    """The type that most chunks give a name."""
+    """Return the type that most chunks give a name."""
     return "Person" if "Curie" in name else "Location"
 
 
@@ -93,11 +93,11 @@ def relation_of(source: GroundedEntity, target: GroundedEntity, **given: Any) ->
 
 
 def random_extraction(random: Random) -> GroundedExtraction:
-    """Entities and relations of few names, types, and facts, so that many coincide."""
+    """Return entities and relations with few names, types, and facts, so that many coincide."""
     entities = [
         GroundedEntity(
             name=name,
-            # One type is common, so that others are strays.
+            # One type is common, so that other types of a name are exceptions.
             type=random.choice((*TYPES, *[common_type(name)] * 3)),
             description=random.choice(("", f"{name} is known.", f"{name} is old.")),
             spans=random.choice(((), ((0, len(name)),))),
@@ -125,7 +125,7 @@ def random_extraction(random: Random) -> GroundedExtraction:
 
 
 def random_rulings(random: Random, ruled: Ruled) -> Ruled:
-    """Rulings with one more, or one taken back, on names that may be present or not."""
+    """Add a random ruling to some rulings, or take one back; its names may be absent."""
     one, other = (
         (normalize_name(name), random.choice((*TYPES, common_type(name))))
         for name in random.choices(NAMES, k=2)
@@ -136,7 +136,7 @@ def random_rulings(random: Random, ruled: Ruled) -> Ruled:
 
 
 def random_judgments(random: Random) -> list[Judgment]:
-    """What a model judged on some pairs of names, present or not."""
+    """Return a model's judgments on some pairs of names, which may be absent."""
     pairs = (sorted(map(normalize_name, random.sample(NAMES, 2))) for _ in range(4))
     return [
         Judgment((one, kind), (other, kind), same=random.random() < 0.7)
@@ -147,7 +147,7 @@ def random_judgments(random: Random) -> list[Judgment]:
 
 
 def new_document(name: str, extractions: Mapping[str, GroundedExtraction]) -> NewDocument:
-    """A document whose chunks have these texts and extractions."""
+    """Return a document whose chunks have these texts and extractions."""
     chunks = [
         NewChunk(
             id=f"{name}#{text}",
@@ -187,7 +187,7 @@ def new_document(name: str, extractions: Mapping[str, GroundedExtraction]) -> Ne
 
 
 def sure(document: NewDocument) -> NewDocument:
-    """A document of which a model says everything."""
+    """Return the document with all of its extractions made by a model."""
     return replace(document, chunks=[replace(chunk, sure=True) for chunk in document.chunks])
 
 
@@ -199,7 +199,10 @@ async def write_documents(
     times: int = 1,
     resolver: Resolver | None = None,
 ) -> None:
-    """Publish documents, and delete one; twice as the driver does if no acknowledgment comes."""
+    """Publish documents, and delete one.
+
+    This is done ``times`` times, as the driver may if no acknowledgment comes.
+    """
     ids = [*(document.id for document in documents), *filter(None, [gone])]
     stored = await read_chunks(db, graph, ids)
     async with hold_resolved(db, graph, "Docs", resolver=resolver) as held:
@@ -209,14 +212,14 @@ async def write_documents(
 
 
 def contributions(document: NewDocument) -> list[Contribution]:
-    """What the chunks of a document add."""
+    """Return what the chunks of a document contribute."""
     return [contribution_of(new.id, new.extraction, sure=new.sure) for new in document.chunks]
 
 
 def names_of(
     contributions: Iterable[Contribution], resolution: Resolution
 ) -> dict[Named, IndexedName]:
-    """The names that some chunks have, each with its entity."""
+    """Return the names that some chunks have, each with its entity."""
     names = NameTallies().with_contributions(contributions)
     present = names.present(names.types(resolution.pinned))
     entities = resolve(present.values(), resolution)
@@ -224,7 +227,7 @@ def names_of(
 
 
 async def stored_graph(db: Database, graph: str) -> dict[str, Any]:
-    """Everything of a graph of documents, but for times and the ids that the database gives."""
+    """Return a stored graph of documents without its times and the ids of the database."""
     _, nodes = await db.call(NODES, {"graph": graph}, "read")
     for node in nodes:
         node["properties"].pop("ingested_at", None)
@@ -233,20 +236,20 @@ async def stored_graph(db: Database, graph: str) -> dict[str, Any]:
 
 
 async def stored_names(db: Database, graph: str) -> list[dict[str, Any]]:
-    """The index of the names of a graph, by key and type."""
+    """Return the index of the names of a graph, by key and type."""
     _, rows = await db.call(STORED_NAMES, {"graph": graph}, "read")
     return [row["properties"] for row in rows]
 
 
 async def standing(db: Database) -> dict[str, Any]:
-    """The graph of documents, and the index of its names."""
+    """Return the stored graph of documents, and the index of its names."""
     return {**await stored_graph(db, "docs"), "names": await stored_names(db, "docs")}
 
 
 def name_rows(
     documents: Iterable[NewDocument], graph: str, resolution: Resolution | None = None
 ) -> list[dict[str, Any]]:
-    """The index that these documents make at once, as it is stored."""
+    """Return the rows of the name index for these documents, as made in one go."""
     resolution = resolution or Resolution()
     every = (one for document in documents for one in contributions(document))
     rows = [name_row(one, resolution.resolver) for one in names_of(every, resolution).values()]

@@ -21,13 +21,13 @@ KNOBS: dict[str, Any] = {
     "embedder": "none",
     "max_flag_sweeps": 0,
 }
-"""With these each topic of the papers becomes a partition."""
+"""Knobs with which each topic of the papers becomes a partition."""
 
 
 def engine_on(
     endpoint: Endpoint, answer: Answer = contract_reply, **settings: Any
 ) -> AbstractAsyncContextManager[PGS]:
-    """An engine whose model gives the least reports that are accepted, or answers otherwise."""
+    """Open an engine whose model writes minimal accepted reports, or answers otherwise."""
     return PGS.connect(
         neo4j_uri=endpoint.uri,
         neo4j_user=endpoint.user,
@@ -41,14 +41,14 @@ def engine_on(
 def with_model(
     endpoint: Endpoint, fake: FakeOpenAI, **settings: Any
 ) -> AbstractAsyncContextManager[PGS]:
-    """An engine whose model is the real client on a fake endpoint."""
+    """Open an engine whose model is the real client on a fake endpoint."""
     return with_address(endpoint, fake.base_url, **settings)
 
 
 def with_address(
     endpoint: Endpoint, base_url: str, **settings: Any
 ) -> AbstractAsyncContextManager[PGS]:
-    """An engine whose model is a real client on the fake of any interface."""
+    """Open an engine whose model is a real client on a fake of any interface."""
     models = {"llm_provider": "openai", "sweep_model": "reader", "synthesis_model": "writer"}
     return PGS.connect(
         neo4j_uri=endpoint.uri,
@@ -60,7 +60,7 @@ def with_address(
 
 
 def without_models(endpoint: Endpoint, **settings: Any) -> AbstractAsyncContextManager[PGS]:
-    """An engine that asks no model."""
+    """Open an engine that calls no model."""
     return PGS.connect_without_models(
         neo4j_uri=endpoint.uri,
         neo4j_user=endpoint.user,
@@ -70,7 +70,7 @@ def without_models(endpoint: Endpoint, **settings: Any) -> AbstractAsyncContextM
 
 
 def own_engine(endpoint: Endpoint) -> dict[str, Any]:
-    """What an adapter opens an engine of its own with, on the graph ``papers``."""
+    """Return the arguments with which an adapter opens an engine on the graph ``papers``."""
     return {
         "neo4j_uri": endpoint.uri, "neo4j_user": endpoint.user,
         "neo4j_password": endpoint.password, "graph": "papers",
@@ -90,7 +90,7 @@ async def engine_on_papers(
     isolates: int = 0,
     **settings: Any,
 ) -> AsyncIterator[PGS]:
-    """An engine on topics of papers; the others' connection is ``db``."""
+    """Open an engine on topics of papers, which are created through ``db``."""
     mapping = await papers(db, topics, size, isolates)
     async with engine_on(endpoint, answer, **KNOBS | settings) as opened:
         await opened.add_graph("papers", mapping)
@@ -107,7 +107,7 @@ async def model_on_papers(
     size: int = 40,
     **settings: Any,
 ) -> AsyncIterator[PGS]:
-    """An engine on topics of papers, whose model is the real client on a fake endpoint."""
+    """Open an engine on topics of papers, whose model is the real client on a fake endpoint."""
     mapping = await papers(db, topics, size)
     async with with_model(endpoint, fake, **settings) as opened:
         await opened.add_graph("papers", mapping)
@@ -115,14 +115,14 @@ async def model_on_papers(
 
 
 def answering(pgs: PGS, answer: Answer) -> None:
-    """Let the scripted models of an engine answer in another way."""
+    """Change how the scripted models of an engine answer."""
     for llm in (pgs.sweep_llm, pgs.synthesis_llm):
         assert isinstance(llm, ScriptedLLM)
         llm._answer = answer
 
 
 def without_synthesis(answer: Answer = contract_reply) -> Answer:
-    """A reader whose reports are never put together."""
+    """Return a reader whose synthesis always fails, so that its reports stay separate."""
 
     def reply(prompt: Prompt) -> Reply | Awaitable[Reply]:
         gone = prompt.task == "synthesis"
@@ -132,7 +132,7 @@ def without_synthesis(answer: Answer = contract_reply) -> Answer:
 
 
 def asked(pgs: PGS) -> list[Prompt]:
-    """The prompts that were paid for since the last look."""
+    """Return the prompts that were paid for since the last call of this function."""
     prompts: list[Prompt] = []
     for llm in (pgs.sweep_llm, pgs.synthesis_llm):
         assert isinstance(llm, ScriptedLLM)

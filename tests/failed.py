@@ -1,6 +1,6 @@
-"""Prints the tests that failed in the last run of pytest, by its cache folder.
+"""Prints the tests that failed in the last run of pytest, read from its cache folder.
 
-``python -m tests.failed FOLDER``: one test a line, in order; nothing if none failed.
+``python -m tests.failed FOLDER`` prints one test per line, in order, and nothing if none failed.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Fetches the jars of some releases of the local server, so that no test has to wait for them.
 
-``python -m tests.fetch_jars 5.26 2026``; it exits with 1 if they cannot be had.
+``python -m tests.fetch_jars 5.26 2026`` exits with 1 if a jar cannot be fetched.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pgs_neo4j.errors import ArtifactError
 
 
 def main() -> int:
-    """Fetch what is missing in the user's cache."""
+    """Fetch the jars that the user's cache lacks."""
     for name in sys.argv[1:]:
         try:
             artifacts.ensure(

@@ -1,4 +1,4 @@
-"""Compares what random graphs take with the bounds of a plan, without a database.
+"""Compares what runs on random graphs use with the bounds of their plans, without a database.
 
 Partitions of random nodes are packed, read, and combined as in a run, by models that answer as
 usual or as badly as they can.
@@ -69,13 +69,13 @@ WORDS = [
 PRICE = {"input_price": 2.0, "output_price": 10.0}
 MODES = ("usual", "rejected", "cut", "mixed", "worst")
 NEAR = 0.4
-"""A figure that is called likely is to be this near to what a run takes."""
-DENSITY = 1.1  # tokens of a prompt for each estimated one, as the endpoints count them
+"""How near a likely figure must be to what a run uses, as a share of the latter."""
+DENSITY = 1.1  # tokens that the endpoints count for each estimated token of a prompt
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a run took, what its plan called likely, and the most that it could take."""
+    """What a run used, what its plan called likely, and the most that its plan allowed."""
 
     mode: str
     used: PlannedMost
@@ -85,7 +85,7 @@ class Outcome:
 
     @property
     def exceeded(self) -> bool:
-        """Whether the run took more than the most, of anything."""
+        """Whether the run used more than the plan allowed of anything."""
         used, most = self.used, self.most
         return (
             used.calls > most.calls
@@ -95,7 +95,7 @@ class Outcome:
         )
 
     def hits(self) -> dict[str, bool]:
-        """Whether what was likely is within ``NEAR`` of what was used, by its kind."""
+        """Return by kind whether the likely amount is within ``NEAR`` of the used amount."""
         used, likely = self.used, self.likely
         pairs = {
             "calls": (likely.calls, used.calls),
@@ -106,7 +106,7 @@ class Outcome:
         return {kind: abs(told - taken) <= NEAR * taken for kind, (told, taken) in pairs.items()}
 
     def shares(self) -> dict[str, float]:
-        """What was used of the most, by its kind."""
+        """Return the share of the allowed amount that was used, by kind."""
         used, most = self.used, self.most
         return {
             "calls": used.calls / most.calls,
@@ -118,9 +118,10 @@ class Outcome:
 
 @dataclass(slots=True)
 class Reader:
-    """Answers in one of the modes, with replies that fill their room unless it is the usual one.
+    """Answers in one of the modes, with replies that fill their room except in the usual mode.
 
-    With ``long``, their reports do so as well. Otherwise only what they are said to cost does.
+    With ``long``, the text of reports also fills the room. Otherwise only the tokens of their usage
+    do.
     """
 
     mode: str
@@ -140,7 +141,7 @@ class Reader:
         if prompt.task == "synthesis":
             how = "usual" if how == "usual" else "full"
         if how in ("rejected", "worst"):
-            # Malformed replies are repeated where their room is largest.
+            # In the worst mode, replies are malformed only where their room is largest.
             large = how == "rejected" or room >= 4 * self.usual
             key = (prompt.user.removesuffix(FORM).rstrip(), room)
             if large and self.rejected[key] < 2:
@@ -164,7 +165,7 @@ class Reader:
 
 
 def _lengthen(text: str, named: str, room: int) -> str:
-    """Return a report with as many findings as fit its room, so that the synthesis is long."""
+    """Return a report with as many findings as fit its room, so that the synthesis becomes long."""
     finding = f"- The kiln of the river is made of clay, of stone, and of copper [{named}].\n"
     count = max(0, room - estimate(text)) // estimate(finding)
     lines = "".join(finding.replace("kiln", f"kiln {one}") for one in range(count))
@@ -172,14 +173,14 @@ def _lengthen(text: str, named: str, room: int) -> str:
 
 
 class BadLLM(ScriptedLLM):
-    """Replies with what a reader makes of the prompt and its room."""
+    """Replies as its reader decides from the prompt and its room."""
 
     def __init__(self, reader: Reader, name: str) -> None:
         super().__init__(name=name)
         self._reader = reader
 
     async def complete(self, prompt: Prompt, *, max_tokens: int, effort: Any = None) -> Completion:
-        """Return the reply; now and then it takes long where calls may be sent twice."""
+        """Return the reply. Now and then this takes long, if calls may be sent twice."""
         slow = self._reader.slow and self._reader.chance.random() < 0.2
         await asyncio.sleep(0.05 if slow else 0)
         return self._reader.reply(prompt, max_tokens)
@@ -229,16 +230,16 @@ def partitions(chance: random.Random) -> list[_Material]:
 
 
 async def try_graph(seed: int, mode: str, *, bounded: bool = False) -> Outcome | None:
-    """Plan and run one random graph; None where its settings leave no room for a node.
+    """Plan and run one random graph; return None if its settings leave no room for a node.
 
-    ``bounded``: the run may spend no more than the most of its plan.
+    With ``bounded``, the run may spend no more than the most of its plan.
     """
     chance = random.Random(seed)
     config, context = settings(chance)
     names = ("reader", chance.choice(("reader", "writer")))
     models = {name: ModelEntry(context=context, **cast("Any", PRICE)) for name in names}
     reader = Reader(mode, config.sweep_max_tokens, random.Random(seed + 1), slow=config.hedge)
-    reader.long = seed % 3 == 0  # reports as long as their replies may be take long to parse
+    reader.long = seed % 3 == 0  # only for some seeds, because such long reports take long to parse
     llm, writer = (BadLLM(reader, name) for name in names)
     calls = Calls.of(config, models)
     tools = SweepTools(
@@ -358,7 +359,7 @@ async def _plan(
         passes=len(prompts),
         cached=0,
         input_tokens=sum(map(estimated_tokens, prompts)),
-        # As a plan does that knows how long the replies of a model are.
+        # As in a plan that knows how long a model's replies usually are.
         output_tokens=sum(estimate(contract_reply(prompt)) for prompt in prompts),
         output_most=len(prompts) * order.config.sweep_max_tokens,
         reason="",

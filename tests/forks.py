@@ -1,8 +1,9 @@
-"""``pgs`` as processes: forks of one interpreter that has imported the libraries and the engine.
+"""Runs ``pgs`` as forks of one interpreter that has already imported the libraries and the engine.
 
-Python and what ``pgs`` imports take two seconds of a core, and stories start it many times. A fork
-has its own id, signals, environment, streams, and exit code. It imports the commands itself, and
-ends as any interpreter does. A test of progress on a terminal starts ``pgs`` from nothing.
+Starting Python and the imports of ``pgs`` takes two seconds of a core, and stories start ``pgs``
+many times. A fork has its own id, signals, environment, streams, and exit code. It imports the
+commands itself, and ends as any interpreter does. A test of progress on a terminal starts ``pgs``
+without a fork.
 """
 
 from __future__ import annotations
@@ -82,7 +83,7 @@ if taken:
 
 @dataclass(slots=True)
 class Fork:
-    """A process that runs ``pgs``, with the part of asyncio's Process that tests use."""
+    """A process that runs ``pgs``, with those parts of asyncio's Process that tests use."""
 
     pid: int
     stdout: StreamReader | None
@@ -91,25 +92,25 @@ class Fork:
 
     @property
     def returncode(self) -> int | None:
-        """How it ended; None while it runs."""
+        """The exit code; None while the process runs."""
         return self.ending.result() if self.ending.done() else None
 
     def send_signal(self, number: int) -> None:
-        """Send a signal, unless it has ended."""
+        """Send a signal, unless the process has ended."""
         if not self.ending.done():
             with suppress(ProcessLookupError):
                 os.kill(self.pid, number)
 
     def kill(self) -> None:
-        """End it at once."""
+        """Kill the process."""
         self.send_signal(signal.SIGKILL)
 
     async def wait(self) -> int:
-        """Wait until it has ended; how."""
+        """Wait until the process has ended, and return its exit code."""
         return await asyncio.shield(self.ending)
 
     async def communicate(self) -> tuple[bytes, bytes]:
-        """What it prints until it has ended."""
+        """Wait until the process has ended, and return what it printed."""
         out, err = await asyncio.gather(_rest(self.stdout), _rest(self.stderr))
         await self.wait()
         return out, err
@@ -117,14 +118,14 @@ class Fork:
 
 @dataclass(frozen=True, slots=True)
 class Forks:
-    """The interpreter that forks."""
+    """The interpreter that is forked."""
 
     orders: socket.socket
 
     async def start(
         self, *arguments: str, cwd: Path, env: Mapping[str, str], stdout: int = PIPE
     ) -> Fork:
-        """Start ``pgs`` with its arguments, in a folder, with an environment of its own."""
+        """Start ``pgs`` with its arguments, in a folder, with its own environment."""
         order = {"arguments": arguments, "folder": str(cwd), "environment": dict(env)}
         out, out_end = os.pipe() if stdout == PIPE else (None, os.dup(stdout))
         err, err_end = os.pipe()
@@ -145,7 +146,7 @@ class Forks:
 
 @asynccontextmanager
 async def forking(environment: Mapping[str, str]) -> AsyncIterator[Forks]:
-    """An interpreter that forks until the end."""
+    """Yield an interpreter to fork, and end it with the block."""
     orders, taken = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     with orders:
         with taken:

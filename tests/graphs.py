@@ -42,9 +42,10 @@ CREATE (a)-[:CITES {strength: 0.1}]->(b)
 
 
 async def papers(db: Database, topics: int = 4, size: int = 40, isolates: int = 0) -> GraphMapping:
-    """``topics`` rings of ``size`` papers, weakly bridged, and some that nobody cites.
+    """Create rings of papers with weak bridges between them, and some papers that nobody cites.
 
-    Paper i says ``facti`` and nothing else does, so that a reader's knowledge can be traced.
+    There are ``topics`` rings of ``size`` papers, and ``isolates`` others. Only the text of paper i
+    contains ``facti``, so that a test can trace what a reader knows.
     """
     given = {"topics": topics, "size": size, "names": list(TOPICS)}
     await db.call(PAPER_INDEX, {}, "write")
@@ -61,10 +62,10 @@ async def papers(db: Database, topics: int = 4, size: int = 40, isolates: int = 
 
 @asynccontextmanager
 async def locked_papers(db: Database) -> AsyncIterator[None]:
-    """No job gets further than to the members of its generation: their nodes are locked.
+    """Lock the nodes of papers, so that no job gets further than to the members of its generation.
 
-    What a job waits for must not be locked by the statements that take or renew a lease. A locked
-    graph would be: the beginning of a generation holds the lease while it waits for the graph.
+    The nodes are locked, and not the graph, because statements that take or renew a lease must not
+    wait for the lock: the start of a generation holds the lease while it waits for the graph.
     """
     async with db.driver.session() as session:
         transaction = await session.begin_transaction()
@@ -95,7 +96,7 @@ RETURN nodes, relationships
 
 
 async def checksum(db: Database) -> object:
-    """Everything the user's graph holds, in a form that compares."""
+    """Return everything in the user's graph, in a form that can be compared."""
     _, rows = await db.call(CHECKSUM, {}, "read")
     return rows[0]
 
@@ -107,6 +108,6 @@ async def home(db: Database, doi: str) -> int:
 
 
 async def count(db: Database, pattern: str) -> int:
-    """How often a pattern over ``x`` matches."""
+    """Return how often a pattern over ``x`` matches."""
     _, rows = await db.call(f"MATCH {pattern} RETURN count(x) AS found", {}, "read")
     return int(rows[0]["found"])

@@ -1,7 +1,7 @@
 """Texts that try to become more than text: markup, links, code, commands, and odd characters.
 
-Each has a mark of its own, by which a test finds it again. A text that is not only shown calls
-``owned``, loads something from ``evil.example``, or leaves an element of the class ``owned``.
+Each text has its own mark, by which a test finds it again. A text that is not just shown as text
+calls ``owned``, loads something from ``evil.example``, or leaves an element of the class ``owned``.
 """
 
 from __future__ import annotations
@@ -158,7 +158,7 @@ TEMPLATE_TEXTS = (
 
 
 def hostile_texts(place: str = "") -> Iterator[tuple[str, str]]:
-    """Yield every text with its mark, which has the place that the text is for in small letters."""
+    """Yield every text with its mark, which contains the intended place in lower case."""
     for number, template in enumerate(TEMPLATE_TEXTS):
         mark = f"zq{number:03d}{place}0"
         yield mark, template.replace("CALL", f"owned('{mark}')").replace("MARK", mark)

@@ -1,10 +1,10 @@
-"""Documents that are made to take all memory or time, and a program that ingests them.
+"""Documents that try to use up all memory or time, and a program that ingests them.
 
-Each is small, and each names what it overdoes: depth, width, attributes, entities, ratios of
-compression, streams, encodings, or what a regular expression stumbles over. As a program,
-``python -m tests.hostile_reading FILE…`` reads documents one after the other, each followed by an
-ordinary one. It divides them into chunks, extracts from the first of these, and writes a line of
-JSON for each.
+Each document is small, and its name says what it overdoes: depth, width, attributes, entities,
+ratios of compression, streams, encodings, or input on which a regular expression is slow. As a
+program, ``python -m tests.hostile_reading FILE…`` reads documents one after the other, each
+followed by an ordinary document. It divides them into chunks, extracts from the first chunks, and
+writes a line of JSON for each document.
 """
 
 from __future__ import annotations
@@ -31,9 +31,10 @@ from pgs_neo4j.text.local_extraction import extract_terms
 from tests.papers_by_hand import WORD, make_docx, make_pdf, paragraph, pdf_of_objects
 
 EXTRACTED = 30
-"""Chunks of a document from which terms are extracted, so that large ones take no minutes."""
+"""Chunks of a document from which terms are extracted, so that large documents do not take minutes.
+"""
 SECONDS = 2
-"""CPU time of documents that would take any, less than the product gives them."""
+"""CPU time for documents that would take any amount of it; the product allows more."""
 ENDLESS = frozenset(("same-page.pdf",))
 ORDINARY = DocumentSource(id="ordinary.csv", data="id,text\n1,The Seine flows through Paris.\n")
 
@@ -45,14 +46,14 @@ def _columns(count: int, name: str = "c") -> str:
 
 
 def _pack(size: int, inner: bytes = b"") -> bytes:
-    """Pack so many megabytes of blanks, or what is packed already."""
+    """Compress so many megabytes of blanks, or data that is already compressed."""
     packing = zlib.compressobj(9)
     pieces = (b" " * 2**20 for _ in range(size))
     return b"".join((*map(packing.compress, pieces), packing.compress(inner), packing.flush()))
 
 
 def _pdf_of_stream(content: bytes, filters: str = "/FlateDecode") -> bytes:
-    """A PDF of one page with a packed stream."""
+    """Return a PDF of one page with a compressed stream."""
     packed = content.decode("latin-1")
     return pdf_of_objects(
         [
@@ -122,7 +123,7 @@ def _many_parts() -> bytes:
 
 
 def _same_part() -> bytes:
-    """A docx whose directory names one stretch of the file many times."""
+    """Return a docx whose directory lists the same stretch of the file many times."""
     packed = io.BytesIO(make_docx(paragraph("word " * 100_000)))
     with zipfile.ZipFile(packed, "a") as archive:
         (first,) = [one for one in archive.infolist() if one.filename == "word/document.xml"]
@@ -156,7 +157,7 @@ def _relations() -> bytes:
 
 
 def _stored(packed: bytes) -> bytes:
-    """Return an archive without compression, which the ratio says nothing of."""
+    """Return an archive without compression, which has no suspicious ratio."""
     again = io.BytesIO()
     with zipfile.ZipFile(io.BytesIO(packed)) as old, zipfile.ZipFile(again, "w") as new:
         for member in old.infolist():
@@ -301,7 +302,7 @@ LARGE: Mapping[str, Make] = {
     "row.docx": lambda: _stored(_docx(_cells(1, 60_000))),
     "breaks.docx": lambda: _stored(_docx(f"<w:p><w:r>{'<w:br/>' * 400_000}</w:r></w:p>")),
 }
-"""Those that take seconds each, which is as much as all others together."""
+"""Documents that take seconds each, as long as all others together."""
 GROUPS = {
     "JSON": JSON,
     "tables": TABLES,
@@ -317,7 +318,7 @@ DOCUMENTS: Mapping[str, Make] = {
 
 
 def extract_some(text: DocumentText) -> int:
-    """Divide a document into chunks, extract from the first of them, and count them all."""
+    """Divide a document into chunks, extract from the first chunks, and count all chunks."""
     chunks = chunk_document(text)
     first = [*islice(chunks, EXTRACTED)]
     for chunk in first:
@@ -326,7 +327,7 @@ def extract_some(text: DocumentText) -> int:
 
 
 async def ingest(loader: FileLoader, source: DocumentSource) -> dict[str, Any]:
-    """Read a document as an ingestion does, and say what came of it."""
+    """Read a document as an ingestion does, and return what came of it."""
     documents = refused = chunks = 0
     said: list[str] = []
     try:
@@ -343,7 +344,7 @@ async def ingest(loader: FileLoader, source: DocumentSource) -> dict[str, Any]:
 
 
 def peaks_mb() -> tuple[int, int]:
-    """The most memory that this process had, and the most of any that it started."""
+    """Return the peak memory of this process, and the largest of its child processes."""
     own, started = (
         resource.getrusage(who).ru_maxrss // 1024
         for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
@@ -352,7 +353,7 @@ def peaks_mb() -> tuple[int, int]:
 
 
 async def try_document(path: Path) -> dict[str, Any]:
-    """Read a document, and an ordinary one after it with the same loader, and say what came."""
+    """Read a document, then an ordinary one with the same loader, and return what came of both."""
     worker = ParseWorker(seconds=SECONDS) if path.name in ENDLESS else ParseWorker()
     loader = FileLoader(worker=worker)
     result = await ingest(loader, DocumentSource(id=path.name, path=path))
@@ -368,7 +369,7 @@ def write(found: dict[str, Any]) -> None:
 
 
 async def main(names: list[str]) -> None:
-    """Read documents; the first line tells what an ordinary one takes."""
+    """Read documents. The first line that it writes says what an ordinary document takes."""
     loader = FileLoader()
     await ingest(loader, ORDINARY)
     await loader.close()

@@ -1,4 +1,4 @@
-"""A server without a socket, before an engine that a test writes."""
+"""A server without a socket, in front of an engine that a test writes."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def serving_of(engine: object, *callers: Caller, **options: Any) -> Serving:
 
 
 def guarded(serving: Serving, **options: Any) -> Guard:
-    """Return the application of a server, behind a guard with some options."""
+    """Return the application of a server behind a guard with these options."""
     hosts = served_hosts("127.0.0.1", 1, ())
     return Guard(create_app(serving), serving.tokens, serving.cookie, hosts, **options)
 
@@ -51,5 +51,5 @@ async def in_process(
 
 
 def failure(answer: httpx2.Response) -> tuple[int, str]:
-    """The status of an answer, and the word for what went wrong."""
+    """Return the status of an answer, and the code of its error."""
     return answer.status_code, answer.json()["code"]

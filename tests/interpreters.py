@@ -1,4 +1,7 @@
-"""One interpreter that takes orders, each in a fork of its own: starting it costs seconds."""
+"""One interpreter that runs each order in its own fork.
+
+To start an interpreter for each order would take seconds.
+"""
 
 from __future__ import annotations
 
@@ -41,14 +44,14 @@ class Interpreter:
     process: Process
 
     async def begin(self, **order: Any) -> int:
-        """Begin an order; the id of its process."""
+        """Begin an order, and return the id of its process."""
         assert self.process.stdin is not None
         self.process.stdin.write(json.dumps(order).encode() + b"\n")
         await self.process.stdin.drain()
         return await self._next_number()
 
     async def end(self) -> int:
-        """How the order ended."""
+        """Return how the order ended."""
         return await self._next_number()
 
     async def _next_number(self) -> int:
@@ -61,7 +64,7 @@ class Interpreter:
 async def interpreting(
     work: str, folder: Path, environment: Mapping[str, str]
 ) -> AsyncIterator[Interpreter]:
-    """Start an interpreter in a folder; it and what it runs are ended at the end."""
+    """Start an interpreter in a folder. End it, and what it runs, at the end of the block."""
     home = {name: str(folder) for name in ("HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME")}
     kept = {name: os.environ[name] for name in ("PATH", "LANG") if name in os.environ}
     process = await asyncio.create_subprocess_exec(

@@ -1,7 +1,7 @@
-"""Ingestions in forks of one interpreter, each killed at a moment if one is given.
+"""Ingestions in forks of one interpreter, each of which can be killed at a chosen moment.
 
-``python -m tests.killed_ingest`` reads an order a line, and answers with an exit code.
-The model is a script, which logs each of its calls with its time, and so is the embedder.
+``python -m tests.killed_ingest`` reads one order per line, and answers with an exit code. The model
+and the embedder are scripts that log each of their calls with its time.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from tests.fakes.embedders import ScriptedEmbedder
 KILLED = -signal.SIGKILL
 VECTOR = "vector:"
 BATCH_TEXTS = 10
-"""Texts of a call for vectors."""
+"""Texts per embedding call."""
 ROOT = Path(__file__).resolve().parents[1]
 PASSAGE = re.compile(r"<passage>.*</passage>", re.DOTALL)
 HALF = """
@@ -54,11 +54,12 @@ RETURN d.id AS id
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """An ingestion; ``statement`` is the last part of the name of one to be killed at.
+    """An ingestion, and the moment at which it is killed, if any.
 
-    ``when``: ``before``, ``during``, or ``after`` it is sent for the ``count``-th time. With
-    ``after_s``, it is killed so long after the first call of the model. A call takes ``model_s``.
-    Larger documents than ``part_bytes`` are published in parts, if it is given.
+    ``statement`` is the last part of a statement's name. ``when`` says whether the ingestion is
+    killed ``before``, ``during``, or ``after`` the ``count``-th time that the statement is sent.
+    With ``after_s``, it is killed so many seconds after the first call of the model. A call takes
+    ``model_s``. With ``part_bytes``, larger documents are published in parts.
     """
 
     folder: str
@@ -73,7 +74,7 @@ class Order:
 
 
 class LoggedLLM(FaithfulLLM):
-    """Tells a file of each call when it begins."""
+    """Writes the beginning of each call to a file."""
 
     def __init__(self, order: Order) -> None:
         super().__init__()
@@ -95,7 +96,7 @@ class LoggedLLM(FaithfulLLM):
 
 
 class LoggedEmbedder(ScriptedEmbedder):
-    """Tells a file of each text when it is to be embedded."""
+    """Writes each text that is to be embedded to a file."""
 
     def __init__(self, order: Order) -> None:
         super().__init__()
@@ -115,7 +116,7 @@ class Killer:
     seen: Counter[str] = field(default_factory=Counter)
 
     def watch(self) -> None:
-        """Look at every write from now on."""
+        """Check every write from now on."""
         write = Database.write
 
         async def watched(db: Database, query: Query, **params: object) -> list[Row]:
@@ -140,7 +141,7 @@ def die() -> None:
 
 
 async def ingest(order: Order) -> None:
-    """Do what an order says."""
+    """Carry out an order."""
     if order.statement:
         Killer(order).watch()
     llm = LoggedLLM(order)
@@ -177,7 +178,7 @@ class Ingestions:
     process: Process
 
     async def run(self, order: Order) -> int:
-        """Return the exit code of an ingestion."""
+        """Run an ingestion, and return its exit code."""
         assert self.process.stdin is not None
         assert self.process.stdout is not None
         self.process.stdin.write(json.dumps(asdict(order)).encode() + b"\n")
@@ -187,7 +188,7 @@ class Ingestions:
 
 @asynccontextmanager
 async def ingestions(environment: dict[str, str]) -> AsyncIterator[Ingestions]:
-    """An interpreter that ingests into the database that its environment names."""
+    """Yield an interpreter that ingests into the database that its environment names."""
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", "tests.killed_ingest"),
         cwd=ROOT,
@@ -205,7 +206,7 @@ async def ingestions(environment: dict[str, str]) -> AsyncIterator[Ingestions]:
 
 @dataclass(frozen=True, slots=True)
 class LoggedCalls:
-    """Calls of a model: when the first began, and how many passages were asked about again.
+    """The calls of a model: when the first one began, and how many passages were asked about again.
 
     ``embedded`` counts the texts that were embedded again.
     """
@@ -216,7 +217,7 @@ class LoggedCalls:
 
     @classmethod
     def read(cls, log: str) -> LoggedCalls:
-        """Return the calls of a log."""
+        """Return the calls in a log."""
         lines = [line.split() for line in Path(log).read_text().splitlines()]
         vectors = [name for name, _ in lines if name.startswith(VECTOR)]
         passages = [name for name, _ in lines if not name.startswith(VECTOR)]
@@ -225,13 +226,13 @@ class LoggedCalls:
 
 
 async def half_documents(db: Database, graph: str) -> list[str]:
-    """Return the documents that have more or fewer chunks than they say."""
+    """Return the documents whose number of chunks is not the number that they state."""
     _, rows = await db.call(HALF, {"graph": graph}, "read")
     return [row["id"] for row in rows]
 
 
 async def graph_without_name(db: Database, graph: str) -> dict[str, Any]:
-    """Return everything of a graph, but for its name, labels made of it, and where folders are."""
+    """Return a graph without its name, labels made from it, and the locations of folders."""
     stored = await stored_graph(db, graph)
     label = graph.capitalize()
     for node in stored["nodes"]:

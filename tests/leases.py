@@ -1,11 +1,11 @@
-"""Who holds the lease of a graph."""
+"""Reads who holds the lease of a graph."""
 
 from __future__ import annotations
 
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.database.lease import LONGEST_S, LeaseHolder
 
-# As merge_leases judges it.
+# The same condition as in merge_leases.
 HOLDER = """
 MATCH (l:PgsLease {name: $graph})
 WITH l, datetime.realtime('Z') AS now

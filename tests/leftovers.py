@@ -1,4 +1,4 @@
-"""What a partitioning must leave whole, and what it must not leave behind."""
+"""Checks what a partitioning must keep whole, and what it must not leave behind."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from pgs_neo4j.database.connection import Database
 from pgs_neo4j.database.gds import GDS, list_leftovers
 from tests.graphs import count
 
-# One statement, so that a reader cannot mix two generations without the database doing so. One that
-# reads just while another generation becomes current may see neither as current, or both.
+# This is one statement, so that only the database itself could mix two generations. If it runs just
+# while another generation becomes current, it may see neither as current, or both.
 WHOLE = """
 MATCH (g:PgsGraph {name: $graph})
 CALL (g) {
@@ -40,7 +40,7 @@ RETURN unfinished, orphans, seeds, leases
 """
 NOTHING = {"unfinished": 0, "orphans": 0, "seeds": 0, "leases": 0}
 CALLS = "SHOW TRANSACTIONS YIELD metaData WHERE metaData.pgs_call IS NOT NULL RETURN metaData"
-# The dead are taken for dead at once, so that no test waits for it.
+# A dead holder counts as dead at once, so that no test has to wait.
 EXPIRE = """
 MATCH (l:PgsLease) WHERE l.holder IS NOT NULL
 SET l.expires_at = datetime.realtime('Z') - duration('PT1S')
@@ -49,16 +49,16 @@ SET l.expires_at = datetime.realtime('Z') - duration('PT1S')
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """A current generation as one statement showed it: sizes by partition id."""
+    """A current generation as one statement showed it, with sizes by partition id."""
 
     id: str
     sizes: tuple[int, ...]
 
 
 async def whole(db: Database, graph: str = "papers", *, changing: bool = False) -> Seen:
-    """The current generation, after the check that nothing of it is missing or foreign.
+    """Check that the current generation is complete and has nothing foreign, and return it.
 
-    It is the only one, except while it is ``changing``.
+    It must be the only generation, except while it is ``changing``.
     """
     _, rows = await db.call(WHOLE, {"graph": graph}, "read")
     assert len(rows) == 1, f"{len(rows)} rows"
@@ -74,7 +74,7 @@ async def whole(db: Database, graph: str = "papers", *, changing: bool = False) 
 
 
 async def nothing_left(db: Database, gds: GDS) -> None:
-    """No projection, seed, half generation, partition of none, or lease is left of any job."""
+    """Check that no job left projections, seeds, half generations, stray partitions, or leases."""
     _, rows = await db.call(LEFT, {}, "read")
     assert rows == [NOTHING]
     _, running = await db.call(CALLS, {}, "read")
@@ -83,7 +83,7 @@ async def nothing_left(db: Database, gds: GDS) -> None:
 
 
 async def only(db: Database, generations: int, graph: str = "papers") -> None:
-    """So many generations are there, the current one among them, and their partitions only."""
+    """Check that there are so many generations, one of them current, and no other partitions."""
     kept = (await db.read(queries.get("pgs/partitioning/read_generations"), graph=graph))[0]["ids"]
     assert len(kept) == generations
     assert (await whole(db, graph)).id in kept
@@ -92,5 +92,5 @@ async def only(db: Database, generations: int, graph: str = "papers") -> None:
 
 
 async def expire(db: Database) -> None:
-    """Let the lease of a holder that died have run out."""
+    """Make the lease of a dead holder expire."""
     await db.call(EXPIRE, {}, "write")

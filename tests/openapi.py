@@ -1,4 +1,4 @@
-"""Every request that OpenAPI describes, and the least that each has to say."""
+"""Every request that the OpenAPI description lists, with the least valid body of each."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PLACES: dict[str, str] = {
     **{"upload": "0123456789abcdef", "live": "b0123456789ab"},
     **{"table": "findings", "form": "csv"},
 }
-"""Values of parameters that have a form of their own."""
+"""Values of parameters that need a certain form."""
 
 
 def operations() -> Iterator[tuple[str, str, Json]]:
@@ -28,7 +28,10 @@ def operations() -> Iterator[tuple[str, str, Json]]:
 
 
 def least_body(told: Json, values: Mapping[str, object] = PLACES) -> Json | None:
-    """Return a body that has every field it needs, and those that have a value; None without."""
+    """Return a body with all required fields, and with fields that have a value here.
+
+    Returns None for a request without a body.
+    """
     content = told.get("requestBody", {}).get("content", {}).get("application/json")
     if content is None:
         return {}
@@ -51,7 +54,7 @@ async def send(
     told: Json,
     values: Mapping[str, Any] = PLACES,
 ) -> httpx2.Response:
-    """Send the request with its parameters, each of which is ``papers`` unless it has a value."""
+    """Send the request with its parameters. A parameter without a value here gets ``papers``."""
     listed = [one for one in told.get("parameters", ()) if one["in"] != "header"]
     given = {one["name"]: values.get(one["name"], "papers") for one in listed}
     asked = {

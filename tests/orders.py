@@ -1,4 +1,4 @@
-"""Orders and sweeps with defaults, for tests that look at one field of them."""
+"""Orders and sweeps with defaults, for tests that vary one field of them."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def synthesis_order(
 
 
 def cited(partition: int, rank: int, *, valid: bool = True) -> Citation:
-    """A citation of the node of a rank."""
+    """Return a citation of the node at a rank."""
     return Citation(
         alias=f"n{rank + 1}",
         partition=partition,
@@ -80,9 +80,10 @@ def swept(
     status: SweepStatus = SweepStatus.ACCEPTED,
     state: str = "",
 ) -> Sweep:
-    """A sweep of ten nodes. A finding is a text and the ranks it cites, a flag a text and a target.
+    """Return a sweep of ten nodes.
 
-    A sweep that failed has read nothing and has no report.
+    A finding is a text with the ranks that it cites; a flag is a text with a target. A failed sweep
+    has read nothing and has no report.
     """
     report = Report(
         partition=partition,

@@ -1,4 +1,4 @@
-"""The code blocks of README and manual, as a test finds them."""
+"""Finds the code blocks of the README and the manual."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = (ROOT / "README.md", *sorted((ROOT / "pgs_neo4j" / "manual").glob("*.md")))
 UNTRIED = {"needs=key", "needs=install", "needs=extra"}
-"""Marks of blocks that no test runs: a model's key, what ``.ci/run`` does, and large extras."""
+"""Marks of blocks that no test runs: they need a model's key, an installation, or a large extra."""
 SCHEMA = "schema"
-"""Marks a TOML block that is a schema of an ingestion; others are settings."""
+"""Marks a TOML block as an ingestion schema; other TOML blocks are settings."""
 
 _BLOCK = re.compile(r"^```(\w+)([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
@@ -28,11 +28,11 @@ class Block:
 
     @property
     def tried(self) -> bool:
-        """Whether a test runs it."""
+        """Whether a test runs the block."""
         return not self.marks & UNTRIED
 
 
 def blocks(page: Path) -> Iterator[Block]:
-    """The fenced blocks of a page, in order."""
+    """Return the fenced blocks of a page, in order."""
     for language, marks, code in _BLOCK.findall(page.read_text(encoding="utf-8")):
         yield Block(page.stem, language, frozenset(marks.split()), code)

@@ -36,13 +36,13 @@ SPACES = " ".join(
         "o": "urn:schemas-microsoft-com:office:office",
     }.items()
 )
-"""The namespaces of what a docx file may hold."""
+"""The XML namespaces of a docx file."""
 
 
 def make_pdf(
     pages: Sequence[str], titles: Sequence[tuple[str, int]] = (), *, encrypted: bool = False
 ) -> bytes:
-    """A PDF with these lines of text on its pages, and titles that lead to pages from 0."""
+    """Return a PDF with these lines of text on its pages, and titles that lead to pages, from 0."""
     first = 4 + 2 * len(pages)
     kids = " ".join(f"{4 + 2 * number} 0 R" for number in range(len(pages)))
     outlines = f"/Outlines {first} 0 R" if titles else ""
@@ -76,11 +76,12 @@ def make_pdf(
 
 @dataclass(frozen=True, slots=True)
 class PageDrawing:
-    """What is drawn on a page of 600 by 800 units, and what lies over it.
+    """What is drawn on a page of 600 by 800 units, and the annotations on top of it.
 
-    ``texts`` are strings with the places of their first letter, in the order of drawing, and
-    ``pictures`` boxes: left, bottom, width, and height. ``paths`` counts short lines.
-    ``annotations`` are entries of their dictionaries; one with ``/T`` and ``/FT`` is a form field.
+    ``texts`` are strings with the positions of their first letters, in the order of drawing.
+    ``pictures`` are boxes: left, bottom, width, and height. ``paths`` counts short lines.
+    ``annotations`` are entries of their dictionaries; an entry with ``/T`` and ``/FT`` is a form
+    field.
     """
 
     texts: Sequence[tuple[float, float, str]] = ()
@@ -90,7 +91,7 @@ class PageDrawing:
 
 
 def draw_pdf(pages: Sequence[PageDrawing], files: Sequence[str] = ()) -> bytes:
-    """A PDF of these pages, which holds files of these names."""
+    """Return a PDF of these pages, with attached files of these names."""
     objects = [
         "",
         "",
@@ -143,7 +144,7 @@ def _attached(name: str, stream: str) -> str:
 def rows(
     *columns: Iterable[str], lefts: Sequence[float] = (60, 320), top: float = 700
 ) -> list[tuple[float, float, str]]:
-    """Columns of lines, drawn row by row."""
+    """Return columns of lines, drawn row by row."""
     return [
         (left, top - 14 * place, line)
         for place, row in enumerate(zip(*columns, strict=True))
@@ -165,12 +166,12 @@ def _joined(objects: Sequence[str], trailer: str) -> bytes:
 
 
 def pdf_of_objects(objects: Sequence[str]) -> bytes:
-    """A PDF of these objects, numbered from 1; the first one is its catalog."""
+    """Return a PDF of these objects, numbered from 1; the first one is its catalog."""
     return _joined(objects, f"/Size {len(objects) + 1} /Root 1 0 R")
 
 
 def make_docx(body: str, more: Mapping[str, str | bytes] | None = None) -> bytes:
-    """A docx file with this markup in its body, and more parts or others."""
+    """Return a docx file with this markup in its body, and with additional or replaced parts."""
     document = (
         f'<?xml version="1.0"?><w:document xmlns:w="{WORD}"><w:body>{body}</w:body></w:document>'
     )
@@ -188,9 +189,9 @@ def make_docx(body: str, more: Mapping[str, str | bytes] | None = None) -> bytes
 
 
 def make_docx_of_parts(body: str, **parts: str | bytes) -> bytes:
-    """A docx file with more parts, each named by its kind, such as ``header`` or ``header2``.
+    """Return a docx file with parts, each named by its kind, such as ``header`` or ``header2``.
 
-    The id of its relationship is its name. Markup is wrapped in the root that its kind has.
+    The name is also the id of the relationship. Markup is wrapped in the root element of its kind.
     """
     roots = {"header": "hdr", "footer": "ftr"}
     relations, more = [], dict[str, str | bytes]()
@@ -214,6 +215,6 @@ def make_docx_of_parts(body: str, **parts: str | bytes) -> bytes:
 
 
 def paragraph(text: str, style: str = "") -> str:
-    """The markup of a paragraph, of a style such as ``Heading1``."""
+    """Return the markup of a paragraph with a style such as ``Heading1``."""
     styled = f'<w:pPr><w:pStyle w:val="{style}"/></w:pPr>' if style else ""
     return f"<w:p>{styled}<w:r><w:t>{text}</w:t></w:r></w:p>"

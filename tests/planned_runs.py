@@ -1,9 +1,10 @@
-"""Compares what runs of the whole engine take with the bounds that their plans tell.
+"""Compares what runs of the whole engine use with the bounds that their plans state.
 
 Each random graph is in the database, and has a history: questions are planned and asked in some
-modes and sessions, with and without the cache of replies, and some runs end early, so that later
-ones find a part of the graph read, and some replies paid. The models answer as usual or as badly as
-they can. Where a server may cut prompts, these hold codes, which the replies repeat or do not.
+modes and sessions, with and without the cache of replies. Some runs end early, so that later runs
+find a part of the graph read and some replies paid. The models answer as usual, or as badly as they
+can. Where a server may cut prompts, the prompts hold codes, which the replies may or may not
+repeat.
 """
 
 from __future__ import annotations
@@ -49,13 +50,13 @@ WITH nodes[link[0]] AS a, nodes[link[1]] AS b
 CREATE (a)-[:CITES]->(b)
 """
 KINDS = ("plain", "codes repeated", "codes ignored", "codes and tokens")
-"""Whether prompts hold codes: not where a model is trusted. What replies to such codes show."""
+"""Whether prompts hold codes, and what replies do with them. A trusted model gets no codes."""
 HISTORY = 4  # questions of a graph
 
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """What a run took, what its plan called the most, and how the run was made."""
+    """What a run used, what its plan allowed, and how the run was made."""
 
     how: str
     used: PlannedTotal
@@ -64,7 +65,7 @@ class Compared:
 
     @property
     def exceeded(self) -> tuple[str, ...]:
-        """Return the names of what the run took more of than the most."""
+        """Return the names of the amounts of which the run used more than its plan allowed."""
         used, most = self.used, self.most
         pairs = {
             "partitions": (used.partitions, most.partitions),
@@ -76,7 +77,7 @@ class Compared:
         return tuple(name for name, (taken, told) in pairs.items() if taken > told)
 
     def shares(self) -> dict[str, float]:
-        """Return what was used of the most, by its kind; 0 of nothing."""
+        """Return the used share of the allowed amount, by kind; 0 if nothing was allowed."""
         used, most = self.used, self.most
         return {
             "calls": used.calls / max(most.calls, 1),
@@ -140,12 +141,12 @@ class Scribe(Reader):
 
 
 class CodedLLM(BadLLM):
-    """A model whose server may cut prompts and says nothing."""
+    """A model on a server that may cut prompts and does not say what it takes."""
 
     refuses_long_prompts = False
 
     async def read_context(self) -> ModelContext | None:
-        """Return nothing, as the server does not say what it takes."""
+        """Return nothing, because the server does not say what it takes."""
         return None
 
 
@@ -186,9 +187,9 @@ def random_settings(chance: random.Random) -> dict[str, Any]:
 
 
 async def try_history(connection: dict[str, Any], db: Database, seed: int) -> list[Compared]:
-    """Live through one history in an empty database; ``connection`` is that of the engine.
+    """Run one history in an empty database; ``connection`` is the connection of the engine.
 
-    Empty where the settings leave no room for a node.
+    Returns nothing if the settings leave no room for a node.
     """
     chance = random.Random(seed)
     settings = random_settings(chance)
@@ -219,9 +220,10 @@ async def try_history(connection: dict[str, Any], db: Database, seed: int) -> li
 async def ask_once(
     engine: PGS, reader: Scribe, chance: random.Random, how: str, *, first: bool
 ) -> Compared | None:
-    """Plan a question and ask it; None if it is refused, since nothing is left or fits a prompt.
+    """Plan a question and ask it; return None if it is refused.
 
-    The ``first`` question begins a session that others continue.
+    It is refused if nothing is left to read, or nothing fits a prompt. The ``first`` question
+    begins a session that others continue.
     """
     mode = "full" if first else chance.choice(("full", "continue", "continue", "targeted"))
     session = "default" if first or mode != "full" else chance.choice(("default", "other"))
@@ -259,7 +261,7 @@ async def ask_once(
     except StoppedError:
         stopped = ending == "bounded"
     except PGSError:
-        pass  # such as a model that gave no report; what it took is billed
+        pass  # such as a model without a report, whose call is billed anyway
     else:
         stopped = ending == "bounded" and bool(answer.stopped)
         swept = [one for one in answer.sweeps if one.status is not SweepStatus.UNREAD]

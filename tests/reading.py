@@ -1,10 +1,10 @@
 """Full sweeps of one graph over fake endpoints, compared with what their models were given.
 
 Tests try a few of them, and all with ``--thorough``, as ``tests.bench.reading`` does. The texts for
-wires have 36,000 tokens at four bytes a token, so contexts of 4,096, 8,192, and 32,768 tokens
-divide them. For 131,072 tokens, the server counts each byte as a token instead of making the texts
-four times as long. Estimates are then off by a factor of 3.5, as for scripts that few vocabularies
-hold.
+wires have 36,000 tokens at four bytes per token, so contexts of 4,096, 8,192, and 32,768 tokens
+divide them. For 131,072 tokens, the server counts each byte as a token, so that the texts need not
+be four times as long. Estimates are then off by a factor of 3.5, as for scripts that few
+vocabularies cover.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ CONTEXTS = (4_096, 8_192, 32_768, 131_072)
 HIDDEN_CONTEXT = 8_192
 SIZE = 16
 MOST_REFUSED = 0.005
-"""Share of true prompts of all histories that may be asked for again."""
+"""The largest share of true prompts of all histories that may be sent again."""
 WIRE_CLAUSES, HISTORY_CLAUSES = 230, 55
 LENGTHEN = (
     "MATCH (p:Paper) SET p.abstract = p.abstract + reduce(t = '', i IN range(1, $clauses) | "
@@ -57,11 +57,11 @@ RETURN DISTINCT n.abstract AS text
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """What one run over one wire has shown.
+    """The result of one run over one wire.
 
-    ``wrong`` nodes of those ``read`` were not in what the model was given. ``bill`` is what the
-    vendor would bill, and ``books`` whether the run tells the same tokens and the same cost, as far
-    as the vendor counts them.
+    ``wrong`` counts the nodes among those ``read`` that the model was not given. ``bill`` is what
+    the vendor would bill. ``books`` says whether the run reports the same tokens and the same cost,
+    as far as the vendor counts them.
     """
 
     name: str
@@ -73,17 +73,17 @@ class Cell:
 
     @property
     def right(self) -> bool:
-        """Whether nothing counts as read that was not given, all could be read, and books agree."""
+        """Whether only given nodes count as read, all nodes could be read, and the books agree."""
         return not self.wrong and self.read == SIZE and self.whole and self.books
 
 
 @dataclass(frozen=True, slots=True)
 class Lived:
-    """What one run through a history has shown.
+    """The result of one run through a history.
 
-    ``told`` are the nodes that its answer counts as read, None without an answer; ``true`` prompts
-    were given as a whole, and ``refused`` of them asked for again. ``mute``: the model repeats no
-    codes.
+    ``told`` counts the nodes that its answer counts as read; it is None without an answer. ``true``
+    prompts were given completely, and ``refused`` of them were sent again. ``mute`` models repeat
+    no codes.
     """
 
     seed: int
@@ -96,12 +96,12 @@ class Lived:
 
     @property
     def right(self) -> bool:
-        """Whether nothing counts as read that was not given, and the answer says the same."""
+        """Whether only given nodes count as read, and the answer says the same."""
         return not self.wrong and self.told in (None, self.read)
 
 
 async def add_papers(endpoint: Endpoint, db: Database, clauses: int) -> None:
-    """Make the graph of all sweeps, and partition it once."""
+    """Create the graph of all sweeps, and partition it once."""
     mapping = await papers(db, 1, SIZE)
     await alter(db, LENGTHEN, clauses=clauses)
     with FakeOpenAI() as fake:
@@ -128,19 +128,20 @@ async def try_wire(
 
 
 def _agree_in_part(answer: Answer, wire: Playing, used: Mapping[str, Billed]) -> bool:
-    """Whether a run tells the tokens of sweeps that its vendor bills, and how many calls it made.
+    """Return whether a run reports the number of calls, and the tokens of sweeps that are billed.
 
-    The synthesis is a stream, and streams of such a vendor (TGI) report no
-    tokens. Nobody but the vendor can know these, so the run has to say that it estimates them.
+    The synthesis is a stream, and streams of such a vendor (TGI) report no tokens. Only the vendor
+    can know them, so the run must say that it estimates them.
     """
     calls = answer.usage.calls == wire.bill().calls
     return calls and answer.usage.estimated and used["reader"] == wire.bill("reader")
 
 
 def _agree(answer: Answer, wire: Playing) -> bool:
-    """Whether a run tells the tokens that its vendor bills, and what they cost.
+    """Return whether a run reports the tokens that its vendor bills, and their cost.
 
-    A settling call that breaks off counts at its worst, because its tokens are unknown.
+    A settling call that breaks off counts with the most that it may cost, because its tokens are
+    unknown.
     """
     usage, bill = answer.usage, wire.bill()
     told = Billed(
@@ -165,7 +166,7 @@ def _agree(answer: Answer, wire: Playing) -> bool:
 async def try_history(endpoint: Endpoint, db: Database, fake: FakeOpenAI, seed: int) -> Lived:
     """Sweep the graph through the history of a seed.
 
-    What an engine has learned of a model stays with it, so each history has one.
+    An engine keeps what it learns about a model, so each history has its own engine.
     """
     fake.default = Reply(contract_answer)
     fake.refuse = history = History(seed)
@@ -180,7 +181,7 @@ async def try_history(endpoint: Endpoint, db: Database, fake: FakeOpenAI, seed: 
 async def _sweep(pgs: PGS, db: Database) -> tuple[Answer | None, list[str], dict[str, Billed]]:
     """Return the answer of a run, None if it failed, and the texts that it counts as read.
 
-    The last is what each model has used by its name; nothing is cached there.
+    Also returns what each model has used, by name; nothing is cached here.
     """
     runs: list[str] = []
     answer: Answer | None = None

@@ -1,11 +1,11 @@
 """Ends what a killed test run leaves behind: local servers, commands, and browsers.
 
-Each process that runs tests starts a reaper. The reaper waits until its parent has ended,
-in whatever way, and then ends every process that was started under it. Without it, the local
-servers outlive a killed pytest, because they are detached by design.
+Each process that runs tests starts a reaper. The reaper waits until its parent has ended, in
+whatever way, and then ends every process that was started under it. Without a reaper, local servers
+would outlive a killed pytest, because they are detached by design.
 
-A process belongs to the run if it inherited the run's variable, or if it serves a database in the
-run's temporary folder: local servers get an environment of their own.
+A process belongs to the run if it inherited the run's environment variable, or if it serves a
+database in the run's temporary folder, because local servers get their own environment.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ import psutil
 
 VARIABLE = "PGS_TEST_RUN"
 POLL_S = 0.5
-ENDING_S = 20.0  # for what tests have told to end, and have not waited for
+ENDING_S = 20.0  # for processes that tests have told to end without waiting for them
 # A command that is being killed may still start a server. So one look that finds nothing is not
 # enough.
 QUIET_LOOKS = 4
@@ -32,10 +32,9 @@ QUIET_LOOKS = 4
 
 @contextmanager
 def reaping(folder: Path) -> Iterator[None]:
-    """Have a reaper at hand while tests run; their temporary files are in ``folder``.
+    """Keep a reaper at hand while tests run; their temporary files are in ``folder``.
 
-    A run that is not killed has to end its processes itself. Raises AssertionError if some are
-    left.
+    A run that is not killed must end its processes itself. Raises AssertionError if any are left.
     """
     os.environ[VARIABLE] = run = uuid.uuid4().hex
     parent = os.getppid()
@@ -60,7 +59,7 @@ def reaping(folder: Path) -> Iterator[None]:
         finally:
             if os.getppid() != parent:  # pytest was killed: it deletes none of its workers' folders
                 reap(run, folder)
-            reaper.terminate()  # not before: this process may be killed while it waits
+            reaper.terminate()  # only now, because this process may be killed while it waits
 
 
 def find_processes(run: str, folder: Path) -> list[psutil.Process]:

@@ -1,4 +1,4 @@
-"""Markdown renderers as judges, texts that try to deceive them, and what may come out."""
+"""Markdown renderers as judges, texts that try to deceive them, and the allowed results."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from markdown_it import MarkdownIt
 
 Render = Callable[[str], str]
 
-# What pgs writes: no link, no image, nothing that loads or runs.
+# The elements that pgs may write: no link, no image, and nothing that loads or runs.
 ELEMENTS = {
     *("h1", "h2", "h3", "h4", "h5", "h6", "p", "ul", "ol", "li", "strong", "code"),
     *("blockquote", "hr", "br", "table", "thead", "tbody", "tr", "th", "td"),
@@ -34,18 +34,18 @@ MARKS = [
 
 
 def markdown_it(text: str) -> str:
-    """Render as markdown-it does, tables included."""
+    """Render as markdown-it does, including tables."""
     return str(MarkdownIt("commonmark").enable("table").render(text))
 
 
 def hostile_texts(count: int, seed: int = 7) -> list[str]:
-    """Texts of marks and letters in every order, the same for the same seed."""
+    """Return texts of marks and letters in random order, the same for the same seed."""
     chance = random.Random(seed)
     return ["".join(chance.choices(MARKS, k=chance.randint(1, 14))) for _ in range(count)]
 
 
 class Judge(HTMLParser):
-    """Takes HTML apart: its elements, what is wrong with them, and the text to read."""
+    """Parses HTML: lists its elements, its faults, and the text that a reader sees."""
 
     def __init__(self, html: str) -> None:
         super().__init__(convert_charrefs=True)
@@ -78,5 +78,5 @@ class Judge(HTMLParser):
 
     @property
     def text(self) -> str:
-        """What a reader sees, with blanks as one."""
+        """The text that a reader sees, with single blanks."""
         return " ".join("".join(self.parts).split())

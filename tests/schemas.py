@@ -12,7 +12,7 @@ from pgs_neo4j.manual import read_schema
 
 
 def closed(schema: Any) -> Any:
-    """A schema that allows no names but those that it lists, to find what it does not list."""
+    """Return a schema that allows only the listed names, to find names that it does not list."""
     if isinstance(schema, list):
         return [closed(item) for item in schema]
     if not isinstance(schema, dict):
@@ -22,7 +22,7 @@ def closed(schema: Any) -> Any:
 
 
 def assert_valid(name: str, document: object) -> None:
-    """Fail unless a document, or a row of a table, is as its schema says, and no more."""
+    """Fail unless a document, or a row of a table, matches its schema and has no other names."""
     _validator(name).validate(document)
 
 

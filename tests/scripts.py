@@ -1,5 +1,5 @@
 # ruff: noqa: RUF001
-"""Texts in many scripts and forms of letters, and absences that name a word of theirs otherwise."""
+"""Texts in many scripts and forms of letters, and absences that spell their words otherwise."""
 
 from dataclasses import dataclass
 from unicodedata import normalize
@@ -7,10 +7,11 @@ from unicodedata import normalize
 
 @dataclass(frozen=True)
 class Spelling:
-    """A text, and an absence whose words it holds in other code points.
+    """A text, and an absence that names words of the text in other code points.
 
-    ``found``: the words are found. Otherwise they are of a script that cannot be divided into
-    words, so their absence must stay unchecked. ``other`` are words that no text holds.
+    If ``found`` is set, the check finds the words. Otherwise they belong to a script that cannot be
+    divided into words, so their absence must stay unchecked. ``other`` are words that no text
+    contains.
     """
 
     text: str
@@ -87,4 +88,4 @@ SPELLINGS = {
         normalize("NFD", "이 문서는 수면과 기억을 다룬다."), "수면에 관한 내용", "화산", found=False
     ),
 }
-"""By script or form of letters."""
+"""Spellings by script or form of letters."""

@@ -22,7 +22,7 @@ ROOT = Path(__file__).resolve().parents[1]
 async def serving(
     endpoint: Endpoint, folder: Path, port: int = 0, **settings: str
 ) -> AsyncIterator[tuple[Process, str]]:
-    """A process that serves, and its link."""
+    """Yield a process that serves, and its link."""
     environment = {
         "PATH": os.environ["PATH"],
         "HOME": str(folder),
@@ -54,7 +54,7 @@ async def serving(
 
 @asynccontextmanager
 async def owner_of(link: str) -> AsyncIterator[httpx2.AsyncClient]:
-    """A client that followed the link."""
+    """Yield a client that followed the link."""
     base, _, token = link.partition("/#token=")
     async with httpx2.AsyncClient(base_url=base, timeout=60) as client:
         assert (await client.post("/api/login", json={"token": token})).status_code == 200

@@ -1,7 +1,7 @@
-"""How the servers of the tests differ from those of users: they plan once and compile little.
+"""Settings for the servers of the tests, which plan each statement once and compile little.
 
-``PGS_TEST_BRIEF=1`` is for a run of a minute or two: its server compiles as little as those that
-one test starts for itself.
+``PGS_TEST_BRIEF=1`` is for a run of a minute or two: its server compiles as little as a server that
+a single test starts.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from pgs_neo4j.database.local.lockfile import DEFAULT
 # The release that the tests start.
 RELEASE = os.environ.get("PGS_TEST_RELEASE") or DEFAULT
 
-# A plan stays in use whatever becomes of the data: tests fill and empty the database all day,
-# and what Neo4j would plan for the counts of one test does as well for those of the next. Neither
-# is there a plan of its own for lists and texts of each size.
+# A plan stays in use however the data changes: tests fill and empty the database all the time, and
+# a plan for the counts of one test is good enough for the next. Lists and texts of different sizes
+# share a plan.
 SETTINGS = {
     "dbms.cypher.min_replan_interval": "1h",
     "dbms.cypher.statistics_divergence_threshold": "1.0",
@@ -27,9 +27,9 @@ SETTINGS = {
 }
 # Checking the bytecode of Neo4j's own jars takes a seventh of a start and a first question.
 FLAGS = ("-XX:+UnlockDiagnosticVMOptions", "-XX:-BytecodeVerificationRemote")
-# The second compiler takes longer over a server that lives for a minute than its code saves.
+# For a server that lives for a minute, the second compiler costs more time than its code saves.
 BRIEF = ("-XX:TieredStopAtLevel=1",)
-# In a server that lives for minutes it pays where code runs eight times as often as by default.
+# For a server that lives for minutes, it pays at eight times the default thresholds.
 LASTING = (
     "-XX:Tier4InvocationThreshold=40000",
     "-XX:Tier4MinInvocationThreshold=5000",
@@ -39,7 +39,7 @@ LASTING = (
 
 
 def tune(patch: pytest.MonkeyPatch, *, lasting: bool = False) -> None:
-    """Have the local servers that this process starts use the settings and flags above.
+    """Make the local servers that this process starts use the settings and flags above.
 
     ``lasting`` servers serve many tests.
     """
@@ -56,7 +56,7 @@ def tune(patch: pytest.MonkeyPatch, *, lasting: bool = False) -> None:
 
 
 def container_environment() -> dict[str, str]:
-    """The same for a container: an underscore of a setting is doubled, a dot becomes one."""
+    """Return the settings as variables: underscores are doubled, and dots become underscores."""
     names = {name: name.replace("_", "__").replace(".", "_") for name in SETTINGS}
     return {f"NEO4J_{names[name]}": value for name, value in SETTINGS.items()} | {
         "NEO4J_server_jvm_additional": " ".join(FLAGS)

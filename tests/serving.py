@@ -1,4 +1,4 @@
-"""A server of this process on a free port, and clients of it."""
+"""A server in this process on a free port, and its clients."""
 
 from __future__ import annotations
 
@@ -31,17 +31,17 @@ class Served:
 
     @property
     def token(self) -> str:
-        """The token of the link."""
+        """The token in the link."""
         return self.link.partition("#token=")[2]
 
     def client(self, token: str = "", **options: Any) -> httpx2.AsyncClient:
-        """A client, with the token of a program if there is one."""
+        """Yield a client, with the token of a program if one is given."""
         headers = {"Authorization": f"Bearer {token}"} if token else {}
         return httpx2.AsyncClient(base_url=self.base, headers=headers, timeout=60, **options)
 
     @asynccontextmanager
     async def owner(self, **options: Any) -> AsyncIterator[httpx2.AsyncClient]:
-        """A client that followed the link."""
+        """Yield a client that followed the link."""
         async with self.client(**options) as client:
             answer = await client.post("/api/login", json={"token": self.token})
             assert answer.status_code == 200, answer.text
@@ -111,9 +111,9 @@ async def events(
 
 
 def entry(name: str, *graphs: str, **more: Any) -> dict[str, Any]:
-    """A token as settings have it, ``pgs_`` and the name; for some graphs, or for all.
+    """Return a token as settings have it, ``pgs_`` and the name, for some graphs, or for all.
 
-    Without another role, its holder is an asker.
+    The default role is asker.
     """
     digest = sha256(f"pgs_{name}".encode()).hexdigest()
     seen = {"graphs": list(graphs)} if graphs else {}
@@ -121,7 +121,10 @@ def entry(name: str, *graphs: str, **more: Any) -> dict[str, Any]:
 
 
 class Held:
-    """A model that waits until it may answer; it reads the partitions of an engine, if given."""
+    """A model that waits until it may answer.
+
+    It reads the partitions of an engine, if one is given.
+    """
 
     def __init__(self, pgs: PGS | None = None) -> None:
         self.go, self.asked = asyncio.Event(), asyncio.Event()

@@ -1,4 +1,4 @@
-"""``pgs`` as processes on a database of the tests: how they start, and how they end."""
+"""Starts ``pgs`` as processes on a test database, and waits for their ends."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ class Done:
 
     @property
     def document(self) -> Any:
-        """Its stdout, which must be one JSON document and nothing else."""
+        """The standard output, which must be one JSON document and nothing else."""
         return json.loads(self.out)
 
 
 @dataclass(slots=True)
 class Shell:
-    """Starts ``pgs`` in an empty folder with an environment of its own."""
+    """Starts ``pgs`` in an empty folder with its own environment."""
 
     forks: Forks
     folder: Path
@@ -51,7 +51,7 @@ class Shell:
         return await finished(await self.start(*arguments, **settings))
 
     async def kill_all(self) -> None:
-        """End what still runs."""
+        """Kill the processes that still run."""
         for process in self.started:
             if process.returncode is None:
                 process.kill()
@@ -59,7 +59,7 @@ class Shell:
 
 
 async def finished(process: Fork) -> Done:
-    """How a process ends, which it does in time."""
+    """Wait for a process, which must end in time, and return how it ended."""
     async with asyncio.timeout(WAIT_S):
         out, err = await process.communicate()
     assert process.returncode is not None

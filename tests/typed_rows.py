@@ -1,4 +1,4 @@
-"""Compares what statements are sent and return with the types that their headers name."""
+"""Compares the parameters and rows of statements with the types that their headers declare."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ KINDS: dict[str, tuple[type, ...]] = {
 
 
 def fits(value: object, type_name: str) -> bool:
-    """Whether a value is of a type as headers name it."""
+    """Return whether a value has a type, as headers name it."""
     name = type_name.removesuffix("?")
     if value is None:
         return type_name.endswith("?")

@@ -1,4 +1,4 @@
-"""Waiting for what another process or task does, in a test."""
+"""Waits in a test for another process or task."""
 
 from __future__ import annotations
 

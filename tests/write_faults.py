@@ -1,4 +1,4 @@
-"""Writes to the database that fail, or are done without saying so, or are done twice."""
+"""Makes writes to the database fail, be done without acknowledgment, or be done twice."""
 
 from __future__ import annotations
 
@@ -17,10 +17,11 @@ Write = Callable[..., Awaitable[list[Row]]]
 
 @dataclass(slots=True)
 class WriteFaults:
-    """Counts the writes of a connection and does something to one of them.
+    """Counts the writes of a connection, and does something to one of them.
 
-    ``how``: ``once`` fails one write, ``dead`` that one and all after it, ``away`` that one and
-    those of its name after it, ``lost`` does it and fails then, ``twice`` does it and then again.
+    ``how`` is ``once`` to fail one write, ``dead`` to fail it and all later writes, ``away`` to
+    fail it and later writes of the same name, ``lost`` to do it and then fail, or ``twice`` to do
+    it twice.
     """
 
     write: Write
@@ -31,16 +32,16 @@ class WriteFaults:
     done: list[str] = field(default_factory=list)
 
     def arm(self, how: str, at: int, name: str = "") -> None:
-        """Begin to count; all writes, or those of a name."""
+        """Begin to count writes, either all or those of a name."""
         self.how, self.at, self.name, self.seen, self.done = how, at, name, [], []
 
     @property
     def fired(self) -> bool:
-        """Whether the armed one came by."""
+        """Whether the armed write has occurred."""
         return len(self.seen) >= self.at
 
     async def run(self, db: Database, query: Query, params: Row) -> list[Row]:
-        """In place of ``Database.write``."""
+        """Replace ``Database.write``."""
         if self.name in ("", query.name):
             self.seen.append(query.name)
         hit = len(self.seen) == self.at and self.name in ("", query.name)
@@ -55,7 +56,7 @@ class WriteFaults:
 
 
 def faulty_writes(patch: pytest.MonkeyPatch) -> WriteFaults:
-    """Return what is to go wrong with the writes from now on, nothing to begin with."""
+    """Return what is to go wrong with the writes from now on; at first, nothing is."""
     made = WriteFaults(Database.write)
 
     async def write(db: Database, query: Query, **params: Any) -> list[Row]:
