@@ -306,7 +306,7 @@ class Core:
         return provider is None or PRESETS[provider].embeds
 
     def _find_embedder_of(self, model: str) -> Embedder | None:
-        """Return the embedder that made a graph's stored vectors; None if it is not configured.
+        """Return the embedder that made stored vectors; None if the settings do not configure it.
 
         ``model`` is the name of the model that made them.
         """

@@ -1,8 +1,8 @@
 """Checks models, embedders, and parts of an ingestion that a program passes, before their use.
 
 Only a call shows whether an object does what its Protocol promises. Here, an object is refused only
-if it lacks a name, has a property of the wrong type, or has a method that cannot be called as the
-engine calls it.
+if it lacks an attribute, has a property of the wrong type, or has a method that cannot be called as
+the engine calls it.
 """
 
 from __future__ import annotations
@@ -108,9 +108,9 @@ PARTS: Mapping[str, GivenKind] = {
 def check_given(argument: str, given: object, kind: GivenKind) -> None:
     """Raise ConfigError if an object cannot be of a kind.
 
-    That is so if it is a class or a text, lacks a name, has a property of the wrong type, or has a
-    method that cannot be called as the engine calls it. ``argument`` is the name under which the
-    object was passed.
+    That is so if it is a class or a text, lacks an attribute, has a property of the wrong type, or
+    has a method that cannot be called as the engine calls it. ``argument`` is the name under which
+    the object was passed.
     """
     if isinstance(given, type):
         name = given.__name__

@@ -28,8 +28,8 @@ from pgs_neo4j.text.json_data import Json, plain_data
 MOST_LISTED = 500  # neighbors, members, or findings on one page
 HEAD = 200  # characters of a text or property from which a title is made
 LONGEST_ID = 200  # characters; element ids have about 50
-CHARACTERS = 500  # the most of a property that is not read as text
-ITEMS = 20  # the most of a property that is a list
+CHARACTERS = 500  # the most characters of a property that is not read as text
+ITEMS = 20  # the most items of a property that is a list
 MOST_PROPERTIES = 100
 NAMES = ("element_id", "labels", "text", "title", "key")
 """The values of a row that ``node_text.node`` takes."""

@@ -24,7 +24,7 @@ from pgs_neo4j.search.known_indexes import covering_indexes, covering_text_index
 from pgs_neo4j.text.shown import counted, percent
 
 NAMES = ("graphs",)
-MIN_SHARE = 0.5  # of the nodes have an embedding; with fewer, centroids represent a minority
+MIN_SHARE = 0.5  # of nodes with an embedding; if it is lower, centroids represent a minority
 EMPTY = "it holds no text yet; 'pgs ingest' adds documents"
 INGESTED_FIX = (
     "another program has written to the nodes of this graph: undo that, or make the graph again "

@@ -38,9 +38,8 @@ def trigger(cron: str, timezone: str | None) -> BaseTrigger:
         )
 
     with warnings.catch_warnings():
-        warnings.simplefilter(
-            "ignore"
-        )  # such as for a machine that names no time zone and is in UTC
+        # A machine that names no time zone is in UTC, which causes a warning.
+        warnings.simplefilter("ignore")
         result = (
             OrTrigger([fire_on(day, "*"), fire_on("*", weekday)])
             if either

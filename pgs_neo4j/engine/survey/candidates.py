@@ -54,7 +54,7 @@ EMBEDDING_WORDS = ("embedding", "embeddings", "vector", "emb")
 
 NUMBERS = frozenset({"INTEGER", "FLOAT"})
 MIN_TEXT_SHARE = 0.05  # of a label's nodes
-MIN_TEXT_NODES = 0.5  # of a label's nodes must have a key that is to be their title
+MIN_TEXT_NODES = 0.5  # the least share of a label's nodes with a key, for it to be their title
 MIN_LONG = 120  # mean characters from which prose counts, whatever its property is called
 MIN_DISTINCT_SHARE = 0.05  # of the nodes; below, a property enumerates a few values
 # The least share of distinct titles, by the rank of the property's name: the less directly the name
