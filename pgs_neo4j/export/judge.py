@@ -10,7 +10,7 @@ from pgs_neo4j.model import CheckedAbsence
 from pgs_neo4j.text.gist import ROUNDING, SAME, Rarity, gist, named
 from pgs_neo4j.text.markdown import bullets
 
-NAMED = 2  # an absence of fewer roots is not recognized inside a longer bullet
+NAMED = 2  # the fewest roots of an absence that can be recognized inside a longer bullet
 
 
 @dataclass(frozen=True, slots=True)

@@ -239,7 +239,7 @@ def doubted_sentences(
 def sweep_reports(sweeps: Sequence[Sweep], areas: Mapping[int, Area], nodes: Register) -> Html:
     """Render the report on each partition, folded until a reader opens it.
 
-    ``areas`` maps ids of partitions to partitions.
+    ``areas`` are the partitions by id.
     """
     seen: set[int] = set()
     parts = []

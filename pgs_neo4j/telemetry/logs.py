@@ -20,7 +20,7 @@ JOB: ContextVar[str] = ContextVar("pgs_job", default="")
 
 @contextmanager
 def log_ids(*, run: str = "", job: str = "") -> Iterator[None]:
-    """Give these ids to log records of the block; an empty id leaves the current one.
+    """Add these ids to log records of the block; an empty id keeps the current one.
 
     Tasks that the block starts inherit the ids.
     """

@@ -11,7 +11,7 @@ MASK = "***"
 SHORTEST = 4
 """Characters of the shortest secret that is masked.
 
-To mask shorter ones would remove ordinary text and protect nothing.
+Masking shorter ones would remove ordinary text and protect nothing.
 """
 
 _SHAPES = re.compile(

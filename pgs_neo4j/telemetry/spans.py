@@ -70,6 +70,7 @@ DATABASE_NAMESPACE = "db.namespace"
 QUERY_SUMMARY = "db.query.summary"
 
 _NAMED = "OTEL_PYTHON_TRACER_PROVIDER" in os.environ
+"""Whether the environment names a provider of spans."""
 _ENDS = (CancelledError, GeneratorExit)
 """Exceptions that end a block without being errors."""
 
@@ -114,7 +115,7 @@ def is_tracing() -> bool:
 
 
 def phase_name(phase: str) -> str:
-    """Return the name of a phase's span."""
+    """Return the name of the span of a phase of a run."""
     return f"pgs.{phase}"
 
 
@@ -153,6 +154,8 @@ NOTHING = _NoSpan()
 
 @dataclass(slots=True)
 class _ActiveSpan:
+    """A span of OpenTelemetry; an error that leaves the block sets its status."""
+
     tracer: Tracer
     name: str
     attributes: Attributes
