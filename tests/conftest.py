@@ -41,10 +41,11 @@ SHARED = Path(__file__).resolve().parents[2] / "shared"
 IMAGES = {"5.26": "neo4j:5.26-community", "2026": "neo4j:2026.08-community"}
 CYPHER = os.environ.get("PGS_TEST_CYPHER")
 STRIPPING = {"bare_db", "no_search_indexes"}  # fixtures that drop indexes
-START_S = 500.0  # of a server: .ci/run starts one beside everything else, at the lowest priority
+START_S = 500.0  # for a server that .ci/run starts at the lowest priority beside everything else
 
-# No file is left behind, and a busy machine fails no example. CI tries the same examples each time,
-# so that what one run found by luck does not fail another's work; elsewhere they are new ones.
+# Hypothesis leaves no files behind, and sets no deadline that a busy machine could miss. CI tries
+# the same examples each time, so that a lucky find does not fail unrelated work. Elsewhere, the
+# examples are new each time.
 settings.register_profile("pgs", database=None, deadline=None)
 settings.register_profile("same", settings.get_profile("pgs"), derandomize=True)
 settings.load_profile(os.environ.get("PGS_TEST_EXAMPLES", "pgs"))

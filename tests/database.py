@@ -45,7 +45,7 @@ EXPECTED: frozenset[Index] = frozenset(
 ) | {("INDEX", wanted.name, wanted.dimensions) for wanted in SEARCHED}
 DELETE = "MATCH (n) CALL (n) { DETACH DELETE n } IN TRANSACTIONS"
 # While the schema stays, its record stays with it, because checking the whole schema again would
-# take as long as many a test.
+# take as long as some tests.
 DELETE_DATA = (
     "MATCH (n) WHERE NOT n:PgsMeta OR coalesce(n.id + n.schema_version, '') <> 'pgs' + $version "
     "CALL (n) { DETACH DELETE n } IN TRANSACTIONS"

@@ -22,8 +22,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-# An order arrives with four descriptors: input, output, errors, and where to report to. A fork
-# between waits for the process, so that the first one can take the next order.
+# An order arrives with four descriptors: input, output, errors, and the pipe for reports. A fork in
+# between waits for the process, so that the interpreter can take the next order.
 SCRIPT = """
 import gc, json, os, runpy, signal, socket, sys, warnings
 from contextlib import suppress
@@ -173,5 +173,5 @@ async def _rest(reader: StreamReader | None) -> bytes:
 
 async def _ended(reported: StreamReader) -> int:
     status = await reported.readline()
-    await reported.read()  # to its end, which closes the pipe
+    await reported.read()  # reading to its end closes the pipe
     return int(status)

@@ -20,7 +20,7 @@ import psutil
 
 ROOT = Path(__file__).resolve().parents[1]
 PATIENCE_S = 120.0
-# Follows the imports and the function ``work``, which returns an exit code or None.
+# Each script begins with imports and a function ``work``, which returns an exit code or None.
 LOOP = """
 import asyncio, json, os, sys, traceback
 

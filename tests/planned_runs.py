@@ -141,12 +141,12 @@ class Scribe(Reader):
 
 
 class CodedLLM(BadLLM):
-    """A model on a server that may cut prompts and does not say what it takes."""
+    """A model on a server that may cut prompts and does not report what it takes."""
 
     refuses_long_prompts = False
 
     async def read_context(self) -> ModelContext | None:
-        """Return nothing, because the server does not say what it takes."""
+        """Return nothing, because the server does not report what it takes."""
         return None
 
 

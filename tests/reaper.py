@@ -25,8 +25,7 @@ import psutil
 VARIABLE = "PGS_TEST_RUN"
 POLL_S = 0.5
 ENDING_S = 20.0  # for processes that tests have told to end without waiting for them
-# A command that is being killed may still start a server. So one look that finds nothing is not
-# enough.
+# A command that is being killed may still start a server. So it is not enough to find nothing once.
 QUIET_LOOKS = 4
 
 
@@ -57,7 +56,7 @@ def reaping(folder: Path) -> Iterator[None]:
                     raise AssertionError(f"tests left processes behind: {left}")
                 time.sleep(POLL_S)
         finally:
-            if os.getppid() != parent:  # pytest was killed: it deletes none of its workers' folders
+            if os.getppid() != parent:  # a killed pytest deletes none of its workers' folders
                 reap(run, folder)
             reaper.terminate()  # only now, because this process may be killed while it waits
 
@@ -70,7 +69,7 @@ def find_processes(run: str, folder: Path) -> list[psutil.Process]:
             if process.status() != psutil.STATUS_ZOMBIE and _belongs(process, run, folder):
                 found.append(process)
         except (psutil.Error, OSError):
-            continue  # it has just ended, or belongs to another user
+            continue  # the process has just ended, or belongs to another user
     return found
 
 
@@ -85,7 +84,7 @@ def _belongs(process: psutil.Process, run: str, folder: Path) -> bool:
 
 def reap(run: str, folder: Path) -> None:
     """End all processes of a run, and delete its databases."""
-    # Imported late: a reaper starts with each process of tests, and rarely gets here.
+    # Imported here, because a reaper starts with each process of tests, and rarely gets here.
     from pgs_neo4j.database.local.options import MARKER
 
     quiet = 0

@@ -19,7 +19,7 @@ from tests.stackoverflow import Archive, NodeTable, RelationshipTable
 
 Item = dict[str, Any]
 
-# Of each topic: what its notes speak of. The first is what the questions of the tests ask for.
+# What the notes of each topic are about. The questions of the tests ask about the first.
 TOPICS = (
     ("crossing symmetry", "scaling dimensions", "unitarity bound", "operator spectrum"),
     ("Ising island", "critical exponent", "lattice simulation", "monopole operator"),

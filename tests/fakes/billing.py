@@ -68,7 +68,7 @@ class Billed:
 class Books:
     """Counts calls in the form of one vendor, and bills each of them.
 
-    The part of a prompt that an earlier prompt began with counts as cached. In the form
+    The beginning that a prompt shares with an earlier prompt counts as cached. In the form
     ``openrouter``, the rest counts as stored. ``share`` replaces both rules. In the form
     ``impossible``, nothing is cached, and the reported counts are impossible. In the form
     ``silent``, nothing is cached or reported.

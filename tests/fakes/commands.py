@@ -77,7 +77,7 @@ class Call:
         return vars(self.engine).get(path, Call(self.engine, path))
 
     async def __call__(self, *given: Any, **options: Any) -> Any:
-        if self.path == "runs.find":  # the ids of tests are whole, however short they are
+        if self.path == "runs.find":  # tests use complete ids, even if they are short
             return given[0]
         if given and isinstance(given[0], Request):
             request, *others = given

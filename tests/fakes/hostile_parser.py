@@ -12,7 +12,7 @@ from pgs_neo4j.documents.read import child
 from pgs_neo4j.errors import InputFileError
 from pgs_neo4j.model.documents import DocumentText
 
-REPLIES = 3  # the copy of stdout
+REPLIES = 3  # the file descriptor with the copy of stdout
 Read = tuple[DocumentText, str]
 
 

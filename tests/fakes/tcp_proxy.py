@@ -8,8 +8,8 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 
-COMMIT = b"\xb0\x12\x00\x00"  # the message of Bolt, and the end of its chunk
-TO_COMMIT_S = 0.5  # that the server needs for it
+COMMIT = b"\xb0\x12\x00\x00"  # the commit message of Bolt, and the end of its chunk
+TO_COMMIT_S = 0.5  # that the server needs to commit
 
 
 @dataclass(slots=True)
@@ -52,7 +52,7 @@ class Proxy:
         self._writers.add(writer)
         far_reader, far_writer = await asyncio.open_connection(self.host, self.port)
         self._writers.add(far_writer)
-        if self.broken:  # cut while it connected
+        if self.broken:  # the proxy was cut while this connected
             self.cut()
         try:
             await asyncio.gather(

@@ -322,7 +322,7 @@ class WireServer:
     """A server that plays a wire, for a model that reads like ``window``.
 
     ``paid`` are the tokens of prompt and reply of each call that a vendor would bill. ``refused``
-    are the parameters or reasons of the other calls. ``hidden`` says that the server does not say
+    are the parameters or reasons of the other calls. With ``hidden``, the server does not report
     what the model takes.
     """
 
@@ -434,8 +434,9 @@ def play(
 ) -> AbstractAsyncContextManager[Playing]:
     """Play the wire of a vendor in front of a model with ``context`` tokens.
 
-    From 100,000 tokens on, each byte counts as a token. With ``hidden``, the server does not say
-    what the model can take. A server that cannot hide this is one of a release that cuts anyway.
+    From 100,000 tokens on, each byte counts as a token. With ``hidden``, the server does not report
+    what the model can take. A server that cannot hide this plays a release that cuts prompts
+    anyway.
     """
     bytes_per_token = 1.0 if context > 100_000 else 4.0
     if vendor in NATIVE:
