@@ -92,7 +92,7 @@ def documented(path: str) -> Iterator[type[PGSError]]:
     wing = type(view)
     documents = [view] if ismethod(view) else [wing, getattr(wing, rest or "__call__")]
     text = " ".join(getdoc(one) or "" for one in documents)
-    text = re.sub(r"but for \w+Error", "", text)
+    text = re.sub(r"except \w+Error", "", text)
     for path_ in re.findall(r"Short for ``pgs\.([\w.]+)``", text):
         yield from documented(path_)
     for name in re.findall(r"\b\w+Error\b", text):
