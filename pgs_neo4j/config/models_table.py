@@ -120,8 +120,8 @@ class ModelEntry(BaseModel):
     long_input_price: Annotated[
         Price,
         Field(
-            description="input price of such a call, to which the prices of cached input and cache "
-            "writes rise in proportion; unset: the input price"
+            description="input price of such a call; the prices of cached input and cache writes "
+            "rise in proportion; unset: the input price"
         ),
     ] = None
     long_output_price: Annotated[
@@ -130,9 +130,8 @@ class ModelEntry(BaseModel):
     prompt_cache: Annotated[
         PromptCache,
         Field(
-            description="what the provider's prompt cache is asked to hold, where it has to be "
-            "asked (Claude, also by OpenRouter): nothing, the instructions, or the text of nodes "
-            "as well"
+            description="what a provider that needs to be told (Claude, also through OpenRouter) "
+            "puts into its prompt cache: nothing, the instructions, or also the text of nodes"
         ),
     ] = "instructions"
     context: Annotated[
@@ -145,8 +144,8 @@ class ModelEntry(BaseModel):
     extra_body: Annotated[
         dict[str, JsonValue],
         Field(
-            description="more properties of each request, as a server's own parameters: top_k, "
-            "chat_template_kwargs, or keep_alive and options for Ollama"
+            description="extra properties of each request, such as a server's own parameters "
+            "top_k and chat_template_kwargs, or keep_alive and options for Ollama"
         ),
     ] = Field(default_factory=dict)
 

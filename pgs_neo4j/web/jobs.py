@@ -54,10 +54,10 @@ class ServedDocument(TypedDict):
 
 
 class ServedJobEnd(TypedDict):
-    """The job has done what it was to do, or a limit stopped it. Last event.
+    """The job is done, or a limit stopped it. Last event.
 
-    ``record`` is the id of what ``GET /api/jobs`` lists. ``states`` counts what became of
-    documents, and ``documents`` names the first of them, those that failed before the others.
+    ``record`` is the id of its record in ``GET /api/jobs``. ``states`` counts documents by their
+    outcome, and ``documents`` names the first of them, failed ones first.
     """
 
     record: str

@@ -11,9 +11,10 @@ INTRODUCTION = """\
 # HTTP API
 
 Every request of [the server](server.md), from its own description at `/api/openapi.json`. A field
-with `*` is needed. An error is `{"error", "code", "fix"}`: a sentence, a word for programs, and
-what to do. A request needs a token of the role it names, or of one that includes it: an `operator`
-may do what an `asker` may, and an `asker` what a `reader` may. The statuses are those of errors.
+with `*` is required. An error is `{"error", "code", "fix"}`: a sentence, a word for programs, and
+what to do. A request needs a token with the role that is named, or with a higher one: an `operator`
+may do everything that an `asker` may do, and an `asker` everything that a `reader` may do. *Errors*
+lists the statuses of possible errors.
 """
 
 

@@ -40,25 +40,26 @@ SERVED_JOBS: dict[str, type] = {
 INTRODUCTION = """\
 # Events
 
-A run tells what it does as events. Their names never change. In Python, `on_event` receives them;
+A run reports its progress as events. Their names never change. In Python, `on_event` receives them;
 see [Python](python.md). Over HTTP, `GET /api/runs/{run}/events` streams them; see
 [the server](server.md#events).
 
 ## Events of the engine
 
-Types such as `Sweep` are those of `pgs_neo4j.model`. Over HTTP, all of them become JSON.
+Types such as `Sweep` are in `pgs_neo4j.model`. Over HTTP, all of them become JSON.
 """
 OVER_HTTP = """
 ## Events over HTTP
 
-The server sends the events of the engine with the same fields, except for those below. It also
-sends events of its own. It joins pieces of text that come within 50 ms.
+The server sends the events of the engine. Those that are listed here have other fields over HTTP
+than in Python. The others in this list are events of the server itself. Pieces of text that arrive
+within 50 ms are joined.
 """
 OF_JOBS = """
 ## Events of jobs
 
-`GET /api/jobs/live/{live}/events` streams what a job of the server tells: the events of the engine,
-and these. Each also has the fields of `accepted`.
+`GET /api/jobs/live/{live}/events` streams the progress of a job of the server: the events of the
+engine, and these events. Each also has the fields of `accepted`.
 """
 _CODE = re.compile(r"``(.+?)``")
 

@@ -21,7 +21,7 @@ WRITTEN_BY = {
 INTRODUCTION = """\
 # Exports
 
-`pgs export` writes an answer whole, as Markdown, as a page, or as JSON, or a part of it as a table.
+`pgs export` writes a whole answer as Markdown, HTML, or JSON, or a part of it as a table.
 [Answers](answers.md) says what an answer holds.
 
 ```sh
@@ -31,7 +31,7 @@ pgs export --table runs --graph papers --to runs.parquet
 ```
 
 Over HTTP, `GET /api/runs/{run}/tables/{table}.csv` or `.parquet` returns a table of an answer, and
-`GET /api/runs.csv` or `.parquet` the runs. In Python:
+`GET /api/runs.csv` or `.parquet` returns the runs. In Python:
 
 ```python
 import asyncio
@@ -54,20 +54,20 @@ asyncio.run(main())
 
 ## CSV
 
-Cells are separated by commas, and lines end with a line feed, in UTF-8. A file begins with a byte
-order mark, so that spreadsheets read it as UTF-8; stdout and `to_csv` have none. A list is a JSON
-array. Missing values are empty, truth values are `true` or `false`. Invisible characters are
-removed from texts.
+Files are in UTF-8, with commas between cells, and a line feed at the end of each line. A file
+begins with a byte order mark, so that spreadsheets read it as UTF-8; stdout and `to_csv` have none.
+A list is a JSON array. Missing values are empty, and booleans are `true` or `false`. Invisible
+characters are removed from texts.
 
-A spreadsheet takes a cell that begins with `=`, `+`, `-`, or `@` for a formula. A text from the
-graph or the model gets an apostrophe before such a beginning, and also where a semicolon, a tab, or
-a line end within the text comes before it, because some spreadsheets begin a cell there.
-`pgs_neo4j.export.restore_text` takes these apostrophes away. Numbers have none.
+A spreadsheet takes a cell that begins with `=`, `+`, `-`, or `@` for a formula. So an apostrophe is
+written before these characters at the beginning of a text from the graph or the model. The same is
+done after a semicolon, a tab, or a line end in the text, because some spreadsheets begin a new cell
+there. Numbers get no apostrophe. `pgs_neo4j.export.restore_text` removes these apostrophes.
 
 ## Parquet
 
-Parquet keeps every text as it is, and lists as lists. It needs pyarrow, which comes with the client
-of Graph Data Science.
+Parquet keeps every text unchanged, and lists as lists. It needs pyarrow, which is installed with
+the client of Graph Data Science.
 
 ## Tables
 
@@ -76,11 +76,11 @@ Citations such as `P4:n12` are the same in all tables of an answer.
 OF_JSON = """
 ## JSON
 
-Names never change, and new ones may be added. Numbers that JSON cannot express are null. Each
-document has a JSON schema, which the package holds in `pgs_neo4j/manual/schemas/`, and which
-`pgs_neo4j.manual.read_schema` reads. `pgs export --schema` prints that of `run`, and with
-`--table` that of a row. Such a row is an object with the columns as names, as pandas, DuckDB, and
-others return it from Parquet.
+Names never change, but new names may be added. Numbers that JSON cannot express are null. Each
+document has a JSON schema in the package, in `pgs_neo4j/manual/schemas/`;
+`pgs_neo4j.manual.read_schema` reads it. `pgs export --schema` prints the schema of `run`, and with
+`--table` the schema of a row. A row is an object with the columns as names, as pandas, DuckDB, and
+other programs return it from Parquet.
 
 """
 

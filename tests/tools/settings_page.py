@@ -42,10 +42,11 @@ Each setting has a default. `pgs.toml` overrides the default, the environment ov
   directory, or else the one in your configuration directory: `~/.config/pgs-neo4j` on Linux,
   `~/Library/Application Support/pgs-neo4j` on macOS. `pgs doctor` names the file in force. Its keys
   are the names below.
-- Environment variables are the same names in capitals after `PGS_`, as in `PGS_NEO4J_URI`. An empty
-  one counts as not set, except that an empty limit is an error.
-- In Python, `PGS.connect(...)` takes every setting by its name. `pgs.execute(...)` takes every
-  knob: `query_timeout_s`, and the settings from Partitions on except `[[schedule]]`.
+- An environment variable is the name of the setting in capitals after `PGS_`, as in
+  `PGS_NEO4J_URI`. An empty variable counts as not set, except that an empty limit is an error.
+- In Python, `PGS.connect(...)` takes every setting by its name. Knobs are settings that a single
+  call can override: `pgs.execute(...)` takes `query_timeout_s`, and the settings from Partitions to
+  Jobs below, except `[[schedule]]` and the five settings `ingest_…`.
 
 `pgs config show` lists every value in force with its origin. It masks secrets.
 
@@ -55,7 +56,7 @@ is an error.
 
 ## Which secret goes where
 
-A password or key is sent only to an address that is no less trusted than itself.
+A password or key is sent only to an address that is trusted at least as much as the secret itself.
 
 - Options, arguments, environment variables, the file that `PGS_CONFIG` names, and the `pgs.toml` in
   your configuration directory are yours. They trust each other.
@@ -64,9 +65,9 @@ A password or key is sent only to an address that is no less trusted than itself
   it. While the file is in force, every command says so and lists the hosts that it names.
 - `OPENAI_API_KEY` belongs to `OPENAI_BASE_URL`, or else to OpenAI. To use it at another address,
   copy it to `PGS_LLM_API_KEY`. A server on this machine, such as Ollama, is used without a key.
-- In the same way, `GROQ_API_KEY` and its like belong to the own addresses of their providers, which
-  are listed below. `AZURE_OPENAI_API_KEY` goes to a resource of Azure, unless only a `pgs.toml` of
-  the working directory names it.
+- In the same way, `GROQ_API_KEY` and similar variables belong to the addresses of their providers,
+  which are listed below. `AZURE_OPENAI_API_KEY` goes to a resource of Azure, unless only a
+  `pgs.toml` in the working directory names that resource.
 - The key in the table of a model goes to the address in that table. `llm_api_key` goes only to the
   endpoint of all models.
 - `rerank_api_key` belongs to `rerank_base_url` alone. No other key goes to that address.
@@ -74,29 +75,28 @@ A password or key is sent only to an address that is no less trusted than itself
   server.
 
 You are warned when a key goes over `http://` or a password over `bolt://` or `neo4j://` to another
-machine, and when others may open a `pgs.toml` that holds secrets.
+machine, and when other users can read a `pgs.toml` that holds secrets.
 """
 PROVIDERS = """\
 ## Providers
 
-`llm_provider` says where the models are. The addresses and the customary variables of keys are
-known, so one name and one key are enough:
+`llm_provider` says where the models are. `pgs` knows the addresses of these providers, and the
+usual variables for their keys, so the name and a key are enough:
 
-| provider | address | variable of its key |
+| provider | address | variable for its key |
 | --- | --- | --- |
 {rows}
 
-`llm_base_url` replaces the address, for a server on another machine. With an address alone, the
-provider is recognized by it, and any other server is asked whether it is Ollama; LM Studio, vLLM,
-llama.cpp, and TGI show what they are. Everything else has to have the interface of OpenAI.
-Anthropic and Ollama are asked through their own interfaces.
-Anthropic's needs `pip install 'pgs-neo4j[anthropic]'`.
+`llm_base_url` replaces the address, for a server on another machine. If you set only an address,
+`pgs` recognizes a provider of the table by its address, and Ollama, LM Studio, vLLM, llama.cpp, and
+TGI by their answers. Any other server must have the interface of OpenAI. `pgs` calls Anthropic and
+Ollama through their own interfaces. Anthropic needs `pip install 'pgs-neo4j[anthropic]'`.
 
-With Ollama, each call asks for the context that its prompt needs, up to 32,768 tokens or what the
-model was trained for. If your machine has the memory for more, write a larger `context` in the
-table of the model. If it has too little, the context is halved until it fits.
+With Ollama, each call asks for the context that its prompt needs, up to 32,768 tokens or the
+training length of the model. If your machine has the memory for more, write a larger `context` in
+the table of the model. If it has too little, the context is halved until it fits.
 
-A model may have an endpoint of its own, so that each task may use another provider:
+A model may have an endpoint of its own, so that each task can use another provider:
 
 ```toml
 llm_provider = "anthropic"

@@ -266,7 +266,7 @@ def write_ingested(done: Ingested, *, as_json: bool) -> int:
 
 
 def load(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="A brain: .json or .json.gz.")],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A graph file: .json or .json.gz.")],
     graph: GraphName = None,
     label: Annotated[
         str | None, typer.Option(help="Label of its nodes; derived from the name by default.")
@@ -277,7 +277,7 @@ def load(
 ) -> None:
     """Load a file and store it as a graph.
 
-    The file is a brain: a JSON object with nodes (id, concept, tag, weight, embedding) and
+    The file is a JSON object with nodes (id, concept, tag, weight, embedding) and
     edges (source, target, weight, type).
 
     The load is atomic. Loading again replaces the graph.

@@ -30,7 +30,7 @@ Proxies = Annotated[
     list[str] | None,
     typer.Option(
         "--trust-proxy",
-        help="Address or network of a proxy that tells whom it speaks for; repeatable.",
+        help="Address or network of a proxy whose X-Forwarded headers count; repeatable.",
     ),
 ]
 

@@ -15,10 +15,11 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 class FindingRow:
     """A finding of a report, or of an answer from a search.
 
-    ``made_by`` is the run whose report it is, which may be an earlier run of the session.
+    ``made_by`` is the run that made the report, which may be an earlier run of the session.
     ``partition`` is empty for an answer from a search. ``place`` counts from 1 within the report.
-    ``citations`` are those that name a node, ``nodes`` the keys of these nodes in the same order.
-    ``misquotes`` are quotations that no cited node has.
+    ``citations`` are the valid citations, and ``nodes`` the keys of their nodes in the same order.
+    ``misquotes`` are quotations that no cited node contains. ``doubts`` say which claims the cited
+    nodes do not support.
     """
 
     run: str
@@ -36,11 +37,12 @@ class FindingRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AbsenceRow:
-    """An absence and the result of looking for it.
+    """An absence and the result of searching for it.
 
-    ``partitions`` report it. ``searched`` counts the nodes that were searched for ``terms`` by
-    ``method``, ``texts`` those of them that have text, and ``count`` those that contain the terms.
-    ``sightings`` cite the first of these, and ``nodes`` are their keys.
+    ``partitions`` are the partitions whose reports state it. ``searched`` counts the nodes that
+    were searched for ``terms`` by ``method``, ``texts`` the searched nodes that have text, and
+    ``count`` the nodes that contain the terms. ``sightings`` cite the first nodes that contain
+    them, and ``nodes`` are the keys of these nodes.
     """
 
     run: str
@@ -59,13 +61,13 @@ class AbsenceRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConnectionRow:
-    """What connects partitions.
+    """A connection between partitions.
 
     ``kind`` is ``connection`` or ``convergence`` for a bullet of the answer, ``flag`` for a flag
-    of a report, and ``neighbors`` or ``words`` for findings that meet, whose texts are in
-    ``findings``. For a flag, ``partitions`` are its source and its target, and ``findings`` what
-    its target says about it. ``absent`` is what the target reports as missing, which makes the flag
-    an opportunity. ``citations`` are the aliases that the bullet names.
+    of a report, and ``neighbors`` or ``words`` for converging findings of reports, whose texts are
+    in ``findings``. For a flag, ``partitions`` are its source and its target, and ``findings`` are
+    the target's findings about it. If the target reports the same thing as missing, ``absent`` has
+    that text, and the flag is an opportunity. ``citations`` are the aliases in the bullet.
     """
 
     run: str
@@ -80,10 +82,10 @@ class ConnectionRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CoverageRow:
-    """A partition of the answer's generation, and how much of it its session had read.
+    """A partition of the answer's generation, and how much of it the session had read.
 
     ``state`` is ``read``, ``partial``, ``unproven``, ``failed``, or ``unread``.
-    ``nodes_unproven`` counts nodes that were shown without proof that all of them was given.
+    ``nodes_unproven`` counts nodes that were shown without proof that the model got their text.
     """
 
     run: str
@@ -101,10 +103,10 @@ class CoverageRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceRow:
-    """A node that is cited or sighted, as it is in the graph now.
+    """A node that is cited or sighted, in its current state.
 
     ``citation`` is its name in other tables. ``text`` is empty if the node is ``gone``.
-    ``changed``: its text differs from the one that was read.
+    ``changed`` is true if its text differs from the text that was read.
     """
 
     run: str
@@ -120,10 +122,10 @@ class SourceRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunRow:
-    """A recorded run in short.
+    """A summary of a recorded run.
 
-    Times are ISO 8601. ``nodes_shown`` counts what the prompt of a search showed. Figures are
-    empty until the run ends, ``cost`` also without prices.
+    Times are ISO 8601. ``nodes_shown`` counts the nodes in the prompt of an answer from a search.
+    Figures are empty until the run ends; ``cost`` is also empty without prices.
     """
 
     run: str

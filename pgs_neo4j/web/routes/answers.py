@@ -191,7 +191,7 @@ async def show_report(
 async def give_feedback(
     run: RunId, body: Feedback, serving: ServingNow, caller: AskerNow
 ) -> FeedbackResult:
-    """Say whether an answer was useful. Searches of its graph, by whomever, weigh what it cites."""
+    """Say whether an answer was useful. Cited nodes then rank higher or lower in all searches."""
     serving.require_writing()
     stored = await stored_run(serving, caller, run)
     return await serving.pgs.runs.feedback(

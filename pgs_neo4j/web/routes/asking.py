@@ -143,8 +143,8 @@ async def plan(body: Question, serving: ServingNow, caller: AskerNow) -> Planned
     """Return what a question would read and cost. No language model is called.
 
     No partitions are replaced; ``partitions_note`` says whether a question would replace them
-    first. Those of a graph that has none, or none of its present definition, are made. An embedding
-    model behind an endpoint is called: that counts, and needs money that is left for today.
+    first. If the graph has none for its present definition, they are made. An embedding model
+    behind an endpoint is called. Its cost counts toward the daily limit, which must not be used up.
     """
     serving.require_writing()
     check_question(body.question)

@@ -136,7 +136,7 @@ async def delete_document(
 ) -> Deletion:
     """Delete a document and what stood only in it, and search the database for its text.
 
-    To ``forget`` changes answers about other graphs too, so it needs a token that is not limited.
+    ``forget`` also changes answers about other graphs, so it needs a token that sees all graphs.
     """
     serving.require_writing()
     if forget:

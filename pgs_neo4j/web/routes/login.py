@@ -51,9 +51,9 @@ class Health(BaseModel):
 async def log_in(body: Login, request: Request, response: Response, serving: ServingNow) -> Me:
     """Trade the token of the link, or one of ``pgs.toml``, for a cookie.
 
-    After several wrong tokens, an address has to wait before the next wrong one is looked at. A
-    good token passes at once: it cannot be guessed, and people behind a proxy share an address. A
-    token for metrics alone is refused.
+    After several wrong tokens, an address has to wait before it can try another one. A valid token
+    always passes, because people behind a proxy share an address, and a token cannot be guessed. A
+    token for metrics only is refused.
     """
     address = request.client.host if request.client else ""
     traded = serving.tokens.log_in(body.token)

@@ -15,7 +15,7 @@ router = api_router("nodes")
 
 NodeId = Annotated[str, Path(max_length=200, description="element id of the node")]
 Limit = Annotated[int, Query(ge=1, le=500)]
-After = Annotated[str | None, Query(max_length=400, description="that of the page before")]
+After = Annotated[str | None, Query(max_length=400, description="`after` of the previous page")]
 
 
 @router.get("/graphs/{graph}/nodes/{node}")

@@ -102,7 +102,7 @@ async def list_jobs(
 async def list_live_jobs(
     serving: ServingNow, caller: CallerNow, graph: GraphFilter = None
 ) -> list[StartedJob]:
-    """Return the caller's jobs in progress on this server; the owner's are all of them."""
+    """Return the caller's jobs in progress on this server; the owner sees all jobs."""
     if graph is not None:
         await visible_graph(serving, caller, graph)
     return [started(job) for job in serving.jobs.active(caller, graph)]
@@ -110,7 +110,7 @@ async def list_live_jobs(
 
 @router.post("/jobs", status_code=202, responses=failing(BusyError))
 async def start_job(body: NewJob, serving: ServingNow, caller: OperatorNow) -> StartedJob:
-    """Repartition a graph in the background of this server. ``record`` tells how far it is."""
+    """Repartition a graph in the background. ``record`` is the id of its record in the jobs."""
     serving.require_writing()
     order = JobOrder(if_changed=body.if_changed, max_drift=body.max_drift, keep=body.keep)
     graph = await visible_graph(serving, caller, body.graph)
@@ -122,7 +122,7 @@ async def start_job(body: NewJob, serving: ServingNow, caller: OperatorNow) -> S
 
 @router.get("/jobs/{job}")
 async def show_job(job: JobId, serving: ServingNow, caller: CallerNow) -> Json:
-    """Return the whole record of a job, by its id or by that of the job in progress."""
+    """Return the whole record of a job, by the id of the record or of the job in progress."""
     if job in serving.jobs.live:
         live = serving.jobs.find(job, caller)
         if not live.record:
@@ -192,7 +192,7 @@ async def job_events(
 ) -> AsyncIterator[ServerSentEvent]:
     """Stream the events of a job, from the first one or after ``Last-Event-ID``.
 
-    The answer to a reader that has had the last one is 204, after which it does not come back.
+    If the last event was sent before, the status is 204, so that browsers do not connect again.
     """
 
     async def snapshot() -> Json:

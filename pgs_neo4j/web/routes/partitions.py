@@ -115,7 +115,7 @@ async def list_partitions(
     caller: CallerNow,
     within: Within = None,
     after: Annotated[
-        int | None, Query(ge=1, le=10**9, description="that of the page before")
+        int | None, Query(ge=1, le=10**9, description="`after` of the previous page")
     ] = None,
     limit: Annotated[int, Query(ge=1, le=1000)] = 200,
 ) -> PartitionPage:

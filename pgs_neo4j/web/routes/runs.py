@@ -220,8 +220,8 @@ async def events(
 ) -> AsyncIterator[ServerSentEvent]:
     """Stream the events of a run, from the first one or after ``Last-Event-ID``.
 
-    The answer to a reader that has had the last one is 204, after which it does not come back.
-    A run of another process comes as a ``snapshot`` whenever its record has changed.
+    If the last event was sent before, the status is 204, so that browsers do not connect again.
+    A run of another process is sent as a ``snapshot`` whenever its record has changed.
     """
 
     async def snapshot() -> Json:

@@ -35,11 +35,11 @@ class Search(BaseModel):
 
 @router.post("/search", responses=failing(BudgetError))
 async def search(body: Search, serving: ServingNow, caller: CallerNow) -> Json:
-    """Return nodes, relationships, partitions, and findings of own runs that match a question.
+    """Return nodes, relationships, partitions, and the caller's findings that match a question.
 
-    Each node has its score by path, and ``paths`` tell how each path went. A search that has to
-    partition the graph first needs the role ``asker``. With an embedder that may cost something, it
-    needs money that is left for today.
+    Each node has its score by path, and ``paths`` report each path. A search that has to partition
+    the graph first needs the role ``asker``. If the embedder may cost something, the daily limit
+    must not be used up.
     """
     graph = await visible_graph(serving, caller, body.graph)
     stored = await serving.pgs.graphs.get(graph)
@@ -87,7 +87,8 @@ class PlannedSearch(BaseModel):
 async def plan_search(body: Question, serving: ServingNow, caller: AskerNow) -> PlannedSearch:
     """Return what an answer from a search alone would show and cost. No language model is called.
 
-    An embedding model behind an endpoint is: that counts, and needs money that is left for today.
+    An embedding model behind an endpoint is called. Its cost counts toward the daily limit, which
+    must not be used up.
     """
     serving.require_writing()
     check_question(body.question)

@@ -1,6 +1,6 @@
-"""Runs as they travel: the data of each event, without whole reports, and snapshots.
+"""The data of events and snapshots that the server sends, without whole reports.
 
-A snapshot is what the database knows of a run, for those who come late.
+A snapshot is the state of a run in the database, for readers that connect too late for its events.
 """
 
 from __future__ import annotations
@@ -69,13 +69,13 @@ class ServedQueued(TypedDict):
 
 
 class ServedContexts(TypedDict):
-    """What the models of a run can take is known; ``contexts`` has it in words, by model."""
+    """The contexts of a run's models are known; ``contexts`` has them in words, by model."""
 
     contexts: dict[str, str]
 
 
 class ServedRouting(TypedDict):
-    """The partitions to sweep were chosen; each route tells why."""
+    """The partitions to sweep were chosen; each route has its reason."""
 
     routes: list[ServedRoute]
     considered: int
@@ -86,10 +86,10 @@ class ServedRouting(TypedDict):
 
 
 class ServedSweep(TypedDict):
-    """The sweep of a partition ended; its report travels as counts and texts of findings.
+    """The sweep of a partition ended.
 
-    ``report`` is the link to the whole report, null without one. ``targets`` are the partitions
-    that its flags name.
+    Of its report, the event has counts and the texts of findings. ``report`` is the link to the
+    whole report, null if there is no report. ``targets`` are the partitions that its flags name.
     """
 
     partition: int
@@ -138,9 +138,9 @@ class ServedUsage(TypedDict):
 
 
 class ServedSnapshot(TypedDict):
-    """Takes the place of events that are no longer kept.
+    """The state of the run, sent instead of events that are no longer kept.
 
-    It has what ``GET /api/runs/{run}`` returns; these fields always.
+    It has the fields that ``GET /api/runs/{run}`` returns, and always these.
     """
 
     run: str
@@ -189,7 +189,10 @@ class ServedStop(TypedDict):
 
 
 def told_data(event: Event, run: str = "") -> Mapping[str, object]:
-    """Return the data of an event of a run, if there is one; reports travel as counts and links."""
+    """Return the data that the server sends for a run's event.
+
+    Reports are sent as counts and links.
+    """
     match event:
         case Routed(routing):
             return routing_data(routing)
@@ -270,7 +273,7 @@ def flag_targets(report: Report) -> list[int]:
 
 
 def answer_counts(answer: Answer) -> ServedAnswer:
-    """Return how a run ended; its text is fetched by its link."""
+    """Return how a run ended, without its text, which has its own link."""
     return {
         "run": answer.run,
         "answer": answer.run,
