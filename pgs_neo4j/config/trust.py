@@ -100,8 +100,9 @@ def trusted_tokens(settings: Settings) -> tuple[TokenEntry, ...]:
     """
     if settings.token and TRUST[settings.provenance.source("token")] == TRUST["directory"]:
         raise ConfigError(
-            "pgs.toml of the working directory has [[token]], and may come from anyone; move it to "
-            "the pgs.toml of your configuration directory, or name the file with PGS_CONFIG"
+            "the pgs.toml of the working directory has [[token]] tables, but it may come from "
+            "anyone; move them to the pgs.toml of your configuration directory, or name the file "
+            "with PGS_CONFIG"
         )
     return settings.token
 
@@ -282,8 +283,8 @@ def _find_preset_url(name: ProviderName, setting: str) -> str:
     url = PRESETS[name].url
     if url is None:
         raise ConfigError(
-            f"the provider {name} has no address that all customers share; set {setting} to that "
-            "of your resource"
+            f"the provider {name} has no address that all customers share; set {setting} to the "
+            "address of your resource"
         )
     return url
 

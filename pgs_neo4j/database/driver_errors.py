@@ -96,8 +96,8 @@ def translate_errors(uri: str, timeout_s: float) -> Iterator[None]:
     except exceptions.DriverError as error:
         if str(error) == _CLOSED:
             raise DatabaseUnavailableError(
-                "the connection is closed; connect again, and work within its block or before its "
-                "close()"
+                "the connection is closed; connect again, and use it inside its 'async with' block "
+                "or before close()"
             ) from None
         raise DatabaseError(f"the Neo4j driver failed at {uri}: {type(error).__name__}") from error
 
@@ -191,8 +191,8 @@ def is_made(error: exceptions.Neo4jError) -> bool:
 def graph_changed(uri: str) -> GraphChangedError:
     """Return the error for data that was deleted after a statement had found it."""
     return GraphChangedError(
-        f"the graph in Neo4j at {uri} changed while it was read, again and again; ask again when "
-        "no other program deletes from it"
+        f"the graph in Neo4j at {uri} kept changing while it was read; ask again when no other "
+        "program deletes from it"
     )
 
 

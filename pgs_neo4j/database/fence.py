@@ -105,8 +105,8 @@ class Fence:
             at = former.get(at)
         if at is None:
             raise TextDeletedError(
-                "what pgs had stored was removed while this was under way, by a purge or by a "
-                "deletion that has ended, so nothing more is stored; try again",
+                "a purge or a finished deletion removed stored data of pgs while this was in "
+                "progress, so nothing more is stored; try again",
                 purged=True,
             )
         self._learn([row for row in rows if row["raised"] in passed])

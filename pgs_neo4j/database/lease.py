@@ -109,9 +109,9 @@ async def take_away(db: Database, graph: str) -> LeaseHolder | None:
 def generation_lost(graph: str) -> LeaseLostError:
     """Return the error for a generation that was abandoned during its build."""
     return LeaseLostError(
-        f"the new generation of graph {graph} was abandoned: another job took over after the lease "
-        "expired, or the graph was removed; the current generation stays, so look at "
-        "'pgs jobs list' and try again"
+        f"the new generation of graph {graph} was abandoned, and the current one stays: another "
+        "job took over after the lease expired, or the graph was removed; look at 'pgs jobs list' "
+        "and try again"
     )
 
 
@@ -140,7 +140,7 @@ async def _acquire(
             raise BusyError(
                 f"{_describe_holder(graph, taken)}; try again when that job has ended, or after "
                 f"{_format_time(taken.expires_at)}, when its lease expires unless it is renewed; "
-                f"'pgs jobs release {graph}' takes the lease away from it"
+                f"'pgs jobs release {graph}' ends its lease now"
             )
         if not reported and on_wait is not None:
             on_wait(f"{_describe_holder(graph, taken)}; waiting for up to {left:.0f} s")
@@ -165,7 +165,9 @@ async def _try_to_take(
         await to_the_end(_release(db, graph, holder))
         raise
     if not rows:
-        raise DatabaseError(f"graph {graph} was removed during the wait for it; add it again")
+        raise DatabaseError(
+            f"graph {graph} was removed while its lease was awaited; add the graph again"
+        )
     row = cast(LeaseRow, rows[0])
     if row["taken"]:
         return Lease(graph, holder, row["fence"])
@@ -206,8 +208,8 @@ class _Renewal:
         if not renewed:
             self.lost = True
             raise LeaseLostError(
-                f"another job took over the lease of graph {self.lease.graph}, or it was released "
-                "by hand; the new generation was discarded, so see 'pgs jobs list'"
+                f"another job took over the lease of graph {self.lease.graph}, or someone released "
+                "it, so the new generation was discarded; see 'pgs jobs list'"
             )
         self.renewed_at = asked_at
         return interval

@@ -203,8 +203,8 @@ class _Comparer:
         check_id(loaded.id)
         if loaded.id in seen:
             raise InputFileError(
-                f"the loader {loader} yielded {loaded.id} twice; let the ids of documents of one "
-                "source differ in what follows the '#'"
+                f"the loader {loader} yielded {loaded.id} twice; give each document of a source an "
+                "id of its own after the '#'"
             )
         seen.add(loaded.id)
         return normalize_loaded(loader, loaded)
@@ -296,8 +296,8 @@ def normalize_loaded(loader: str, loaded: LoadedDocument) -> LoadedDocument:
         return loaded
     if len(plain) != len(text.text) and (text.page_starts or text.outline or text.given):
         raise InputFileError(
-            f"the loader {loader} counted places in a text that is not normalized; pass the text "
-            "through normalize of pgs_neo4j.documents.read.text first, then count"
+            f"the loader {loader} counted positions in a text that is not normalized; count in the "
+            "text that normalize of pgs_neo4j.documents.read.text returns"
         )
     return replace(loaded, text=replace(text, text=plain))
 

@@ -30,7 +30,7 @@ def find_document(documents: Mapping[str, StoredDocument], graph: str, name: str
     if not named:
         raise UnknownDocumentError(
             f"graph {graph} has no document {name[:80]}; "
-            f"'pgs documents list --graph {graph}' names them"
+            f"'pgs documents list --graph {graph}' lists them"
         )
     if len(named) > 1:
         ids = ", ".join(one.id for one in named[:3])
@@ -50,7 +50,7 @@ async def read_details(
     if not rows:
         raise UnknownDocumentError(
             f"document {stored.id} of graph {graph} was deleted just now; "
-            f"'pgs documents list --graph {graph}' names those that are left"
+            f"'pgs documents list --graph {graph}' lists the others"
         )
     own, chunks = rows[0]["document"], rows[0]["chunks"]
     extractions = [EXTRACTION.validate_json(chunk["extraction"]) for chunk in chunks]

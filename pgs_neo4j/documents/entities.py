@@ -131,7 +131,7 @@ async def merge_entities(db: Database, writer: Writer, wanted: Sequence[str], in
     found = [await find_entity(db, graph, one) for one in wanted]
     if target in found:
         one = wanted[found.index(target)]
-        raise UsageError(f"{one!r} and {into!r} are one entity already, {entity_id(target)}")
+        raise UsageError(f"{one!r} and {into!r} are already one entity, {entity_id(target)}")
     former = await read_rulings(db, graph)
     ruled: Ruled = former
     for entity in found:

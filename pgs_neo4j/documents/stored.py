@@ -293,6 +293,6 @@ async def warn_of_unread(db: Database, graph: str | None, mapping: GraphMapping)
         named.append(f"and {total - len(documents):,} more")
     are = "was" if total == 1 else "were"
     return (
-        f"{counted(total, 'document')} of this graph {are} read only in part, and no answer rests "
-        f"on the rest: {', '.join(named)}"
+        f"{counted(total, 'document')} of this graph {are} read only in part, so answers do not "
+        f"use the rest: {', '.join(named)}"
     )

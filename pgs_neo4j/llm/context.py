@@ -41,7 +41,9 @@ REPLY_SHARE = 0.4  # the most of a context that a reply may take
 # A server may have been restarted with another context, so it is asked again. That costs nothing,
 # but takes up to 5 s if it does not answer.
 ASK_AGAIN_S = 60.0
-UNKNOWN = "unknown; its server does not say it, so each prompt has to prove that it was read"
+UNKNOWN = (
+    "unknown; its server does not report it, so each reply has to prove that it read the prompt"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -292,10 +294,10 @@ def advise_context(known: ModelContext, model: str, larger_context: str) -> str:
         return ""
     table = f"[models.{model!r}] in pgs.toml"
     if known.origin == "configured":
-        what = f"if its server gives it more, write a larger context under {table}"
+        what = f"if its server allows more, write a larger context under {table}"
     else:
-        what = larger_context or f"let its server give it {LARGER_CONTEXT} tokens"
+        what = larger_context or f"raise its context to {LARGER_CONTEXT} tokens on its server"
     return (
-        f"{model} takes {known.tokens:,} tokens a call, its reply included, so it reads in many "
-        f"short passes; for fewer, {what}"
+        f"{model} takes {known.tokens:,} tokens per call, including its reply, so it reads in many "
+        f"short passes; for fewer passes, {what}"
     )

@@ -128,9 +128,8 @@ async def checked_pieces(name: str, pieces: object) -> AsyncGenerator[str | Comp
         if inspect.iscoroutine(pieces):
             pieces.close()
         raise ModelError(
-            f"stream of the model {name} returned {_name_kind(pieces)}; let it yield pieces of "
-            "text and "
-            f"last the Completion, {PAGE}"
+            f"stream of the model {name} returned {_name_kind(pieces)}; yield pieces of text, and "
+            f"finally the Completion, {PAGE}"
         )
     with said_by(name):
         async with aclosing(pieces):
@@ -194,8 +193,8 @@ async def await_ends(chunker: str, ends: object, length: int) -> list[int]:
     with said_by(chunker, "chunker"):
         if inspect.isasyncgen(ends):
             raise ModelError(
-                f"divide of the chunker {chunker} yields; let it return all positions at once, as "
-                f"a list, {PAGE}"
+                f"divide of the chunker {chunker} yields; return all positions at once, as a list, "
+                f"{PAGE}"
             )
         if not inspect.isawaitable(ends):
             raise _not_awaitable_error("divide", f"the chunker {chunker}", ends)
@@ -276,8 +275,8 @@ def _check_records(
     for one in records:
         if not isinstance(one, kind):
             raise ModelError(
-                f"extract of the extractor {extractor} returned an Extraction whose {name} have "
-                f"{_name_kind(one)}; let each be an {kind.__name__}, {PAGE}"
+                f"extract of the extractor {extractor} returned an Extraction whose {name} contain "
+                f"{_name_kind(one)}; make each an {kind.__name__}, {PAGE}"
             )
     return records
 
@@ -307,7 +306,7 @@ def _wrong_value_error(
 ) -> ModelError:
     return ModelError(
         f"extract of the extractor {extractor} returned an {type(record).__name__} whose {name} is "
-        f"{one_line(repr(value), 60)}; let it be {wanted}, {PAGE}"
+        f"{one_line(repr(value), 60)}; make it {wanted}, {PAGE}"
     )
 
 
@@ -381,7 +380,7 @@ def checked_document(loader: str, source: str, loaded: object) -> LoadedDocument
             raise _wrong_document_error(loader, source, name, _name_kind(value), "a text")
     if isinstance(loaded, LoadedDocument):
         if loaded.id != source and not loaded.id.startswith(f"{source}#"):
-            wanted = f"{source!r}, or begin with '{source}#' if it has several"
+            wanted = f"{source!r}, or begin it with '{source}#' if the source has several documents"
             raise _wrong_document_error(loader, source, "id", one_line(repr(loaded.id), 80), wanted)
         _check_places(loader, source, loaded.text)
     return loaded
@@ -395,8 +394,8 @@ def _check_places(loader: str, source: str, text: DocumentText) -> None:
     for name, places in (("page_starts", text.page_starts), ("outline", titles), ("given", given)):
         ascend = name == "given" or [*places] == sorted(places)
         if not ascend or not all(is_whole(one) and 0 <= one <= length for one in places):
-            what = f"a text whose {name} are not places in it"
-            wanted = f"positions that ascend, whole numbers of characters to {length:,}"
+            what = f"a text whose {name} are not positions in the text"
+            wanted = f"a text whose positions ascend, as whole numbers from 0 to {length:,}"
             raise _wrong_document_error(loader, source, "text", what, wanted)
 
 
@@ -404,8 +403,8 @@ def _wrong_document_error(
     loader: str, source: str, name: str, value: str, wanted: str
 ) -> ModelError:
     return ModelError(
-        f"load of the loader {loader} yielded a document of {source} whose {name} is {value}; let "
-        f"it be {wanted}, {PAGE}"
+        f"load of the loader {loader} yielded a document of {source} whose {name} is {value}; make "
+        f"it {wanted}, {PAGE}"
     )
 
 
@@ -444,7 +443,7 @@ def advise_other(model: object, setting: str, own: str) -> str:
 
 def _not_awaitable_error(method: str, owner: str, returned: object) -> ModelError:
     return ModelError(
-        f"{method} of {owner} is no coroutine, it returned {_name_kind(returned)}; write it as "
+        f"{method} of {owner} is not a coroutine but returned {_name_kind(returned)}; write it as "
         f"'async def {method}', {PAGE}"
     )
 

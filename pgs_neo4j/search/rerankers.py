@@ -17,7 +17,9 @@ from pgs_neo4j.llm.protocol import RelevanceModel, Reserve, Reserving, take_less
 from pgs_neo4j.model import GraphMapping, RerankerName
 from pgs_neo4j.search.nodes import read_nodes, read_vectors
 
-ONLY_ANSWERS = "the reranker model asks a model, which only an answer pays for; add --answer"
+ONLY_ANSWERS = (
+    "the reranker 'model' calls a language model, so it works only for an answer; add --answer"
+)
 MOST_NODES = 100
 """Best nodes that a reranker orders. The others are left out."""
 

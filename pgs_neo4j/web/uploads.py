@@ -100,8 +100,8 @@ class UploadStore:
         document_name(name)
         if endings and ending_of(name) not in endings:
             raise InputFileError(
-                f"no reader takes {ending_of(name) or 'a file without an ending'}; those are "
-                f"{', '.join(endings)}"
+                f"no reader takes {ending_of(name) or 'a file without an ending'}; "
+                f"the endings that can be read are {', '.join(endings)}"
             )
         self._require_room(caller, 1)
         with ExitStack() as undone:

@@ -98,7 +98,7 @@ async def test_files_are_dropped_refused_updated_and_deleted(window: Window) -> 
     await page.get_by_role("alert").wait_for()
     refused = await page.get_by_role("alert").inner_text()
     assert "3 files were not taken" in refused
-    assert "a.exe: No reader takes .exe; those are .txt" in refused
+    assert "a.exe: No reader takes .exe; the endings that can be read are .txt" in refused
     assert "large.md: It is larger than 0.01 MB; raise max_document_mb" in refused
     assert "e.md: It is empty." in refused
     await page.get_by_role("region", name="What became of the files").wait_for()

@@ -14,7 +14,9 @@ if TYPE_CHECKING:
 
 ONE = "/api/runs/r000000000001"
 PAPERS = "/api/graphs/papers"
-UNKNOWN = "unknown; its server does not say it, so each prompt has to prove that it was read"
+UNKNOWN = (
+    "unknown; its server does not report it, so each reply has to prove that it read the prompt"
+)
 CONTEXTS = {"reader": "4,096 tokens (as the server says)", "writer": UNKNOWN}
 ADVICE = "reader takes 4,096 tokens a call; for fewer, start it with: more"
 SHOWN = {"partition": 1, "status": "accepted", "nodes": 20, "nodes_read": 0, "nodes_unproven": 20}

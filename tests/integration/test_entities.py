@@ -104,7 +104,7 @@ async def test_an_entity_that_is_not_there_or_not_the_only_one_is_one_sentence(
         await pgs.entities.merge("docs", ["Irène"], "City:M. Curie")
     with pytest.raises(UsageError, match="matches several entities: entity:City:PARIS, entity:P"):
         await pgs.entities.show("docs", "paris")
-    with pytest.raises(UsageError, match=f"are one entity already, {MARIE}"):
+    with pytest.raises(UsageError, match=f"are already one entity, {MARIE}"):
         await pgs.entities.merge("docs", ["M. Curie"], "Marie Curie")
     with pytest.raises(UsageError, match="graph others has no documents"):
         await pgs.entities.merge("others", ["A"], "B")

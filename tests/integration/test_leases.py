@@ -304,7 +304,9 @@ async def test_a_lease_whose_acquirer_never_heard_of_it_is_given_back(
 
 
 async def test_a_graph_that_is_not_there_has_no_lease(papers: Database) -> None:
-    with pytest.raises(DatabaseError, match="graph nothing was removed during the wait"):
+    with pytest.raises(
+        DatabaseError, match="graph nothing was removed while its lease was awaited"
+    ):
         async with hold_lease(papers, "nothing", seconds=30):
             raise AssertionError
     rows = await fetch(papers, "MATCH (l:PgsLease) RETURN count(l) AS found")

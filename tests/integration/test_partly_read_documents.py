@@ -18,7 +18,7 @@ SCANNED = draw_pdf([PageDrawing(TEXT), PageDrawing(pictures=[(0, 0, 600, 800)])]
 WHOLE = draw_pdf([PageDrawing(TEXT), PageDrawing([(50, 700, "She was born in Warsaw, in 1867.")])])
 PARTS = ("page 2 is a picture",)
 SAID = (
-    "1 document of this graph was read only in part, and no answer rests on the rest: "
+    "1 document of this graph was read only in part, so answers do not use the rest: "
     "curie.pdf (page 2 is a picture)"
 )
 MARKED = """

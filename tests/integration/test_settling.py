@@ -154,7 +154,7 @@ async def test_what_a_model_refuses_is_paid_for_once_and_told_once_to_each_run(e
     async with model_on_papers(endpoint, db, fake) as pgs:
         answer = await pgs.execute("Why?", full_sweep=True)
         again = await pgs.execute("How?", full_sweep=True)
-    system = "takes no system message, so its text goes with the user's"
+    system = "takes no system message, so its text is part of the user's message"
     for run in (answer, again):
         told = [one.partition(" (model ")[2] for one in run.warnings if "endpoint" in one]
         assert sorted(told) == [

@@ -157,8 +157,8 @@ def _check_format(admin: list[str], paths: LocalPaths, cancelled: threading.Even
     if found and not _OPENED.match(store_format):
         raise InputFileError(
             f"the dump has a store of the format {store_format}, which Neo4j Community does not "
-            "open; where it comes from, run 'neo4j-admin database migrate --to-format=aligned' on "
-            "it, then dump it again"
+            "open; on the server that it comes from, run 'neo4j-admin database migrate "
+            "--to-format=aligned' on the database, then dump it again"
         )
     if superseded := _SUPERSEDED.search(output):
         raise InputFileError(

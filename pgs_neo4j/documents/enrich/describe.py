@@ -196,7 +196,9 @@ class ModelDescriber:
                 return await summarize(halves)
             kept = grounded_sentences(said, name, parts)
             if not kept:
-                raise ModelOutputError(f"the model {self.llm.name} described nothing it was told")
+                raise ModelOutputError(
+                    f"the model {self.llm.name} wrote a description that its texts do not support"
+                )
             return kept
 
         return await summarize_tree(fragments, summarize)

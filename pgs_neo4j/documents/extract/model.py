@@ -174,7 +174,7 @@ class _PassageExtractor:
                 raise ModelOutputError(f"one sentence was not extracted, because {self.too_long}")
             raise ModelOutputError(
                 f"the replies of the model {self.own.llm.name} to one sentence were cut off, or "
-                "did not end as they have to; use another model"
+                "lacked the end mark; use another model"
             )
         middle = _find_middle(chunk.sentences)
         halves = chunk.sentences[:middle], chunk.sentences[middle:]

@@ -212,6 +212,4 @@ class OwnResolver:
         return type(self.own).__name__
 
     def _make_error(self, method: str, wanted: str) -> ModelError:
-        return ModelError(
-            f"{method} of the resolver {self._name} returned something else than {wanted}, {PAGE}"
-        )
+        return ModelError(f"{method} of the resolver {self._name} did not return {wanted}; {PAGE}")

@@ -143,7 +143,7 @@ def _read_chunks(path: Path, max_size_bytes: int) -> Iterator[bytes]:
                     )
                 if packed and size > max(PACKED_FREE_BYTES, PACKED_RATIO * packed_bytes):
                     raise InputFileError(
-                        f"the gzip file unpacks to over {PACKED_RATIO} times its size, as no "
+                        f"the gzip file unpacks to over {PACKED_RATIO} times its size, which no "
                         "graph does; unpack the file yourself if you trust it"
                     )
                 yield chunk

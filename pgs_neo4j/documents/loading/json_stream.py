@@ -159,9 +159,9 @@ class _Text:
                 if self._ended or not (cut_off or error.pos >= len(self._text) - NEAR_END):
                     raise self.fault(error.msg, error.pos) from error
             except RecursionError as error:
-                raise InputFileError("not a brain: the JSON is nested too deeply") from error
+                raise InputFileError("not a graph file: the JSON is nested too deeply") from error
             except ValueError as error:  # An integer has more digits than Python converts.
-                raise InputFileError(f"not a brain: {error}") from error
+                raise InputFileError(f"not a graph file: {error}") from error
             else:
                 # A number may be cut off after its point or exponent mark.
                 cut_off = isinstance(value, int | float) and end >= len(self._text) - NEAR_END

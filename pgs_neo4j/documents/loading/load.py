@@ -234,7 +234,7 @@ def _check_owned(rows: list[Row], graph: str) -> None:
     if not rows:
         raise UsageError(
             f"another load of {graph!r} began while this one ran, or the graph was purged; "
-            "let one finish and load again"
+            "wait until the other one ends, and load again"
         )
 
 

@@ -75,9 +75,9 @@ async def renew_names(db: Database, writer: Writer, *, given: bool) -> None:
     rows = await db.read(queries.get("documents/names/read_resolver"), graph=writer.graph)
     if not given and any(row["own"] for row in rows):
         raise UsageError(
-            f"the names of graph {writer.graph} were resolved by a resolver of your own; pass it "
-            "as resolver= in Python or name it as ingest_resolver, or pass VariantResolver() to "
-            "resolve all of them again"
+            f"the names of graph {writer.graph} were resolved by your own resolver; pass it as "
+            "resolver= in Python or set ingest_resolver to it, or pass VariantResolver() to "
+            "resolve all names again"
         )
     if any(row["resolver"] == signature for row in rows):
         return

@@ -84,7 +84,9 @@ def check_archive(archive: zipfile.ZipFile) -> None:
         )
     packed = sum(member.compress_size for member in members)
     if unpacked > SMALL_BYTES and unpacked > MOST_RATIO * packed:
-        raise InputFileError(f"it unpacks to over {MOST_RATIO} times its size, as no document does")
+        raise InputFileError(
+            f"it unpacks to over {MOST_RATIO} times its size, which no document does; save it again"
+        )
     if any(member.flag_bits & 1 for member in members):
         raise InputFileError("it is encrypted; save it without a password")
 
@@ -109,8 +111,8 @@ def _check_part(part: IO[bytes]) -> None:
         begun = True
         if len(attributes) > 2 * MOST_ATTRIBUTES:  # The list has both names and values.
             raise InputFileError(
-                f"one of its elements has more than {MOST_ATTRIBUTES:,} attributes, as no program "
-                "that writes docx makes them; save it again"
+                f"one of its elements has more than {MOST_ATTRIBUTES:,} attributes, which no "
+                "program that writes docx makes; save it again"
             )
 
     parser = ParserCreate()
@@ -127,7 +129,9 @@ def _check_part(part: IO[bytes]) -> None:
 
 
 def _refuse_doctype(*_: object) -> None:
-    raise InputFileError("it defines XML entities, as no program that writes docx does")
+    raise InputFileError(
+        "it defines XML entities, which no program that writes docx does; save it again"
+    )
 
 
 def _write_rules() -> str:
@@ -244,13 +248,13 @@ def _bound_blocks(blocks: Iterable[Element]) -> Iterator[tuple[Element, int, boo
             total += weight
             if total > MOST_CONVERTED:
                 raise InputFileError(
-                    f"its text has more than {MOST_CONVERTED:,} elements, those of thousands of "
+                    f"its text has more than {MOST_CONVERTED:,} elements, as many as thousands of "
                     "pages; split it"
                 )
             if weight > MOST_BLOCK:
                 raise InputFileError(
-                    f"one of its paragraphs or rows has more than {MOST_BLOCK:,} elements, as no "
-                    "document does; split it"
+                    f"one of its paragraphs or rows has more than {MOST_BLOCK:,} elements; divide "
+                    "that paragraph or row"
                 )
             yield part, weight, place > 0
 

@@ -79,8 +79,8 @@ def bound_markup(html: str) -> str:
         name = (tag["name"] or "").lower()
         if tag["more"]:
             raise InputFileError(
-                f"one of its tags has more than {MOST_ATTRIBUTES:,} attributes, as no page does; "
-                "save it again without this tag"
+                f"one of its tags has more than {MOST_ATTRIBUTES:,} attributes; save it again "
+                "without this tag"
             )
         if name in BREAKING or (name == "font" and _BREAKING_FONT.match(tag[0])):
             nesting.break_out()
@@ -145,7 +145,7 @@ class _Nesting:
         self.passed += self.depth
         if self.passed > MOST_OPEN:
             raise InputFileError(
-                "its tags are nested too deeply, as those of no page are; save it again"
+                "its tags are nested more deeply than on any real page; save it again"
             )
 
 

@@ -76,7 +76,7 @@ def normalize_text(text: str) -> str:
 def check_text(text: str, unread: Sequence[str]) -> None:
     """Raise InputFileError if a file has unread parts but no text."""
     if unread and not text.strip():
-        raise InputFileError(f"it has no text, and what it has is not read: {'; '.join(unread)}")
+        raise InputFileError(f"it has no text, only parts that are not read: {'; '.join(unread)}")
 
 
 def normalize(text: str) -> str:
@@ -183,7 +183,7 @@ def guess(data: bytes) -> str:
         from charset_normalizer import from_bytes
     except ImportError as error:
         raise InputFileError(
-            f"its byte {at + 1:,} is not UTF-8; save it as UTF-8. To guess, "
+            f"its byte {at + 1:,} is not UTF-8; save it as UTF-8. To guess the encoding, "
             f"{missing_extra(error, 'pgs')}"
         ) from None
     first = max(0, at - 1000)
@@ -198,7 +198,8 @@ def guess(data: bytes) -> str:
         )
     if encoding is None:
         raise InputFileError(
-            f"its byte {at + 1:,} is not UTF-8, and its encoding is not sure; save it as UTF-8"
+            f"its byte {at + 1:,} is not UTF-8, and its encoding cannot be determined; save it as "
+            "UTF-8"
         )
     return encoding
 

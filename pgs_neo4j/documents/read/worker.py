@@ -181,11 +181,11 @@ class ParseWorker:
             async with asyncio.timeout(ENDING_S):
                 code = await process.wait()
         except TimeoutError:
-            return "its parser replied with something else than a text"
+            return "its parser did not return a text; save it again, or in another format"
         if code == -signal.SIGXCPU:
             return f"reading it took more than {seconds} seconds of CPU time"
         if code == -signal.SIGABRT:  # C libraries abort when memory is exhausted.
-            return "its parser gave up, as it does for want of memory; split it, or save it again"
+            return "its parser gave up, probably for lack of memory; split it, or save it again"
         how = f"signal {-code}" if code < 0 else f"exit code {code}"
         return f"its parser crashed ({how}); save it again, or in another format"
 

@@ -81,13 +81,13 @@ async def resolve(host: str, port: int, *, private: bool) -> str:
     try:
         found = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError):
-        raise InputFileError(f"no address of the host {host} is known") from None
+        raise InputFileError(f"the host {host} has no known address; check the URL") from None
     addresses = [str(place[0]) for *_, place in found]
     if not addresses:
-        raise InputFileError(f"no address of the host {host} is known")
+        raise InputFileError(f"the host {host} has no known address; check the URL")
     if not private and not all(map(is_public, addresses)):
         raise InputFileError(
-            f"the host {host} has a private address; --allow-private fetches it all the same"
+            f"the host {host} has a private address; to fetch it anyway, add --allow-private"
         )
     return addresses[0]
 

@@ -136,6 +136,7 @@ def _find_kind(content_type: str, url: str, known: Collection[str]) -> tuple[str
     named = PurePosixPath(urlsplit(url).path).suffix.lower()
     ending = named if media in VAGUE and named in known else ENDINGS.get(media, "")
     if ending not in known:
-        raise InputFileError(f"no reader takes its media type {media[:80] or 'which is missing'}")
+        what = f"no reader takes its media type {media[:80]}" if media else "it has no media type"
+        raise InputFileError(what)
     charset = rest.lower().partition("charset=")[2].partition(";")[0].strip(" \"'")
     return ending, charset

@@ -113,8 +113,8 @@ def find_sources(
                 skipped[source.path.suffix.lower() or "without ending"] += 1
             elif former and not _is_same(former, source):
                 raise UsageError(
-                    f"{_describe_place(former)} and {_describe_place(source)} would both be "
-                    f"{source.id}; ingest a folder that contains both"
+                    f"{_describe_place(former)} and {_describe_place(source)} would both have the "
+                    f"id {source.id}; ingest a folder that contains both"
                 )
             else:
                 found[source.id] = source if chosen or source.root is None else source.root

@@ -103,7 +103,8 @@ class FileLoader:
             source = replace(source, data=fetched.data)
         if ending not in ENDINGS:
             known = ", ".join(ENDINGS)
-            raise InputFileError(f"no reader takes {ending or 'it'}; those are {known}")
+            what = f"no reader takes {ending}" if ending else "its name has no ending"
+            raise InputFileError(f"{what}; the endings that can be read are {known}")
         if ending in RECORDS:
             given = (source.id, ending, self.columns, self.most_bytes, MEDIA_TYPES[ending])
             with _open_source(source) as file:

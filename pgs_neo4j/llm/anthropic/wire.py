@@ -276,7 +276,7 @@ class Dialect:
         if form and ("thinking" in said or "budget_tokens" in said):
             self.thinking = tuple(other for other in self.thinking if other != form)
             if not self.thinking:
-                self.lessons.add("does not think, so it is not asked to")
+                self.lessons.add("does not support thinking, so it is asked to answer without it")
         elif "output_config" in body and ("effort" in said or "output_config" in said):
             self.takes_effort = False
             self.lessons.add("refuses an effort, so it is left out")
@@ -289,7 +289,9 @@ class Dialect:
         elif found := _MOST_OUTPUT.search(message):
             most = int(found[1])
             self._shorten(most)
-            self.lessons.add(f"gives replies of at most {most:,} tokens, so none is longer")
+            self.lessons.add(
+                f"allows replies of at most {most:,} tokens, so no longer ones are requested"
+            )
             return bool(body["max_tokens"] > most)
         else:
             return False

@@ -65,7 +65,7 @@ LONGEST_ENDING_S = 180.0
 
 SIZES = 16  # sizes of prompts to remember; the oldest are dropped
 
-UNSETTLED = "no sweep was paid, because the synthesis would fail: {error}"
+UNSETTLED = "no sweep was paid for, because the synthesis would fail: {error}"
 
 Hear = Callable[[str], Awaitable[None]]
 
@@ -676,7 +676,7 @@ def _explain_cut(llm: LLM, prompt: Prompt, counted: int | None, floor: int) -> s
     """Return a sentence about a cut prompt that names the evidence, with advice."""
     how = "its reply does not repeat the codes of the prompt"
     if counted is not None and not prompt.receipts:
-        how = f"it counted {counted:,} tokens, fewer than others like it have"
+        how = f"it counted {counted:,} tokens, fewer than for similar prompts"
     if counted is not None and counted < floor:
         how = f"it counted {counted:,} tokens where the prompt has at least {floor:,}"
     return _cut_sentence(llm, how)
@@ -685,15 +685,15 @@ def _explain_cut(llm: LLM, prompt: Prompt, counted: int | None, floor: int) -> s
 def _cut_sentence(llm: LLM, how: str) -> str:
     if not isinstance(llm, Limited):
         return (
-            f"the model {llm.name} was not given all of the prompt ({how}); let it read all of it, "
-            "or let counted be all tokens of the prompt, also those from a cache, see "
-            "'pgs help extending'"
+            f"the model {llm.name} was not given all of the prompt ({how}); send it the whole "
+            "prompt, or set counted to all prompt tokens, including those from a cache "
+            "('pgs help extending' says how)"
         )
     larger = llm.larger_context if isinstance(llm, Advised) else ""
     return (
-        f"the server of {llm.name} cut the prompt and answered ({how}); "
-        f"{larger or 'let the server give the model a larger context'}, or write the one it has as "
-        f"context under [models.{llm.name!r}] in pgs.toml"
+        f"the server of {llm.name} cut the prompt and answered anyway ({how}); "
+        f"{larger or 'give the model a larger context on the server'}, or write its real context "
+        f"under [models.{llm.name!r}] in pgs.toml"
     )
 
 

@@ -160,8 +160,8 @@ class TextFit:
     def tell_unproven(self) -> None:
         """Add the lesson that nothing proves whether texts are read as a whole."""
         self.lessons.add(
-            "counts no tokens that show it, and its vectors do not show that it reads long texts "
-            "to their end"
+            "does not show that it reads long texts to their end, neither by its count of tokens "
+            "nor by its vectors"
         )
 
     def take_lessons(self, where: str, told: ToldLessons | None = None) -> tuple[str, ...]:
@@ -350,12 +350,12 @@ class FittedEmbedding:
 
     def _explain_missing_vector(self) -> str:
         return (
-            f"the embedder {self.embedder.name} made no vector of a text, or one of zeros or of "
-            f"numbers that are not finite; {self._advise_user()}"
+            f"the embedder {self.embedder.name} made no vector of a text, or a vector of zeros or "
+            f"with numbers that are not finite; {self._advise_user()}"
         )
 
     def _advise_user(self) -> str:
-        own = "let its embed return a unit vector for each text"
+        own = "make its embed return a unit vector for each text"
         return advise_other(self.embedder, "use another embedding_model", own)
 
     def _is_proven(self, piece: Piece) -> bool:

@@ -320,9 +320,9 @@ class OpenAIEmbedder:
 
     def _missing_vector_error(self) -> EmbeddingError:
         return EmbeddingError(
-            f"the embedding model {self.model} at {self._endpoint.host} did not send one finite "
-            "vector of equal length for each text, or a vector of zeros, which stands for nothing; "
-            "use another embedding_model"
+            f"the embedding model {self.model} at {self._endpoint.host} did not send a usable "
+            "vector for each text, finite, of equal length, and not all zeros; use another "
+            "embedding_model"
         )
 
 

@@ -35,7 +35,7 @@ Call = Callable[[Sequence[str], Then], Awaitable[None]]
 """A function that embeds texts in one call and awaits another one, which takes the vectors."""
 Verdict = Literal["read", "cut", "refused", "unproven"]
 
-UNKNOWN = "unknown; its server does not say it, so the longest text has to show it"
+UNKNOWN = "unknown; its server does not report it, so the longest text will show it"
 
 
 @dataclass(frozen=True, slots=True)

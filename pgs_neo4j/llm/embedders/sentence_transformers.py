@@ -107,8 +107,8 @@ class SentenceTransformersEmbedder:
 
     def _missing_vectors_error(self) -> EmbeddingError:
         return EmbeddingError(
-            f"the sentence-transformers model {self._model_name} did not return one finite "
-            "vector per text, or only zeros, or reads too little of a text; use another "
+            f"the sentence-transformers model {self._model_name} did not return a usable vector "
+            "for each text, finite and not all zeros, or reads too little of a text; use another "
             "embedding_model"
         )
 

@@ -419,17 +419,17 @@ class OllamaLLM:
         if "think" in body and "think" in said:
             if body["think"] is not True and "not support thinking" not in said:
                 known.names_efforts = False
-                known.lessons.add("refuses the names of efforts, so it thinks as much as it will")
+                known.lessons.add("refuses levels of effort, so it decides how much it thinks")
             else:
                 known.thinks = False
-                known.lessons.add("does not think, so it is not asked to")
+                known.lessons.add("does not support thinking, so it is asked to answer without it")
             return
         if any(words in said for words in _NO_MEMORY):
             known.memory = known.asked = asked // 2
             if known.memory >= LEAST_CONTEXT:
                 raise PromptTooLongError(
                     f"{self._host_and_model} has no memory for a context of {asked:,} tokens; use "
-                    "a smaller model, or let smaller prompts be sent (max_pass_tokens)",
+                    "a smaller model, or lower max_pass_tokens",
                     context=known.memory,
                     refuses=False,
                 ) from None

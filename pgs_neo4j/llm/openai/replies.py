@@ -194,8 +194,8 @@ def thoughtful_answer(where: str, room: int) -> ModelOutputError:
     ``where`` names the endpoint and the model.
     """
     return ModelOutputError(
-        f"the model endpoint {where} thought for all of the {room:,} tokens that its answer may "
-        "have; raise PGS_SYNTHESIS_MAX_TOKENS, or ask for a lower effort"
+        f"the model endpoint {where} spent all of the {room:,} tokens of its answer on thinking; "
+        "raise PGS_SYNTHESIS_MAX_TOKENS, or ask for a lower effort"
     )
 
 

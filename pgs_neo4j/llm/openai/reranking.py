@@ -439,7 +439,7 @@ class _Ranking:
         if longest <= SURELY_READ or (alike and earlier and longest <= SHORTER * earlier[0]):
             fit.miscounts = True
             fit.withdraw(COUNTED)
-            fit.lessons.add("counts fewer tokens than texts have, however short they are")
+            fit.lessons.add("counts too few tokens for texts of any length")
             return False
         self.model.short = (longest, share)
         # The true number of tokens exceeds the least number, so the share that was read is smaller
@@ -447,7 +447,7 @@ class _Ranking:
         fit.assume(COUNTED, max(int(longest / 2 * share), SURELY_READ))
         if any(len(self._divide(piece.text, piece.place)) > 1 for piece in batch):
             return True
-        fit.lessons.add("counts fewer tokens than even short texts have, so it may cut them")
+        fit.lessons.add("counts too few tokens even for short texts, so it may cut them")
         return False
 
 

@@ -257,14 +257,16 @@ class Dialect:
         """Ask for replies of at most so many tokens in all later requests."""
         if self.most_output is None or most < self.most_output:
             self.most_output = most
-            self.lessons.add(f"gives replies of at most {most:,} tokens, so none is longer")
+            self.lessons.add(
+                f"allows replies of at most {most:,} tokens, so no longer ones are requested"
+            )
 
     def _merge(self, body: dict[str, Any], message: str) -> bool:
         """Learn that there is no system role; return whether the refused request used it."""
         used = len(body["messages"]) > 1
         if used and _SYSTEM.search(message) and _UNSUPPORTED.search(message):
             self.merged = True
-            self.lessons.add("takes no system message, so its text goes with the user's")
+            self.lessons.add("takes no system message, so its text is part of the user's message")
         return used and self.merged
 
     def _swap(self, body: dict[str, Any], message: str) -> bool:

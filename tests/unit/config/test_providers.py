@@ -225,11 +225,15 @@ def test_the_provider_in_force_decides_the_reader(
 @pytest.mark.parametrize(
     ("call", "error", "said"),
     [
-        ({"llm_provider": "azure", "llm_api_key": "k"}, ConfigError, "set llm_base_url to that of"),
+        (
+            {"llm_provider": "azure", "llm_api_key": "k"},
+            ConfigError,
+            "set llm_base_url to the address of",
+        ),
         (
             {"sweep_model": "m", "models": {"m": {"provider": "azure"}}},
             ConfigError,
-            r"set base_url under \[models\.'m'\] to that of",
+            r"set base_url under \[models\.'m'\] to the address of",
         ),
         (
             {"llm_provider": "groq"},

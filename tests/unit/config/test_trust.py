@@ -338,7 +338,7 @@ def test_tokens_of_the_server_are_taken_from_the_users_own_files_only(machine, m
     names = ["ann"] if file else []
     assert [entry.name for entry in settings.token] == names
     if file == "pgs.toml":
-        with pytest.raises(ConfigError, match=r"may come from anyone; move it to .*PGS_CONFIG"):
+        with pytest.raises(ConfigError, match=r"may come from anyone; move them to .*PGS_CONFIG"):
             trusted_tokens(settings)
     else:
         assert [entry.name for entry in trusted_tokens(settings)] == names

@@ -118,7 +118,7 @@ def test_a_message_of_the_server_is_one_short_line_and_names_the_setting():
 OWN = "Node with id 2 has been deleted in this transaction"
 QUOTED = f"Failed to invoke procedure: Caused by: EntityNotFoundException: {NODE}"
 TOLD = (
-    f"the graph in Neo4j at {URI} changed while it was read, again and again; ask again when no "
+    f"the graph in Neo4j at {URI} kept changing while it was read; ask again when no "
     "other program deletes from it"
 )
 ROWS = [{"n": 1}, {"n": 2}]

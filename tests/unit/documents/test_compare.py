@@ -313,10 +313,10 @@ async def test_a_chunker_that_returns_or_raises_something_else_fails_the_documen
             "Apples.",
             "load of the loader Odd yielded a value of the type str for a.md; ",
         ),
-        (loaded_of("a.md", cast(Any, "Apples.")), "whose text is a value of the type str; let it"),
-        (loaded_of("a.md", size=-1), "whose size is -1; let it be the number of bytes"),
-        (loaded_of("a.md", name=cast(Any, None)), "whose name is None; let it be a text"),
-        (loaded_of("b.md"), "whose id is 'b.md'; let it be 'a.md', or begin with 'a.md#' if"),
+        (loaded_of("a.md", cast(Any, "Apples.")), "whose text is a value of the type str; make it"),
+        (loaded_of("a.md", size=-1), "whose size is -1; make it the number of bytes"),
+        (loaded_of("a.md", name=cast(Any, None)), "whose name is None; make it a text"),
+        (loaded_of("b.md"), "whose id is 'b.md'; make it 'a.md', or begin it with 'a.md#'"),
         (loaded_of("a.md#" + 600 * "x"), "its path has more than 500 characters"),
         (
             loaded_of("a.md", DocumentText(text="Fig.", page_starts=(0, 9))),
@@ -324,7 +324,7 @@ async def test_a_chunker_that_returns_or_raises_something_else_fails_the_documen
         ),
         (
             loaded_of("a.md", DocumentText(text="A\r\nB", page_starts=(0, 3))),
-            "the loader Odd counted places in a text that is not normalized",
+            "the loader Odd counted positions in a text that is not normalized",
         ),
         (
             RefusedDocument(id="a.md", reason=cast(Any, 7)),
@@ -384,7 +384,7 @@ async def test_documents_of_an_own_loader_have_ids_of_their_own(tmp_path: Path) 
     given = Given(loaded_of("a.md#1"), loaded_of("a.md#2"), loaded_of("a.md#1"))
     comparison, wanted = await compared(order_of(tmp_path), {}, loader=given)
     assert [one.id for one in wanted] == ["a.md#1", "a.md#2"]
-    assert "yielded a.md#1 twice; let the ids" in comparison.outcomes[0].reason
+    assert "yielded a.md#1 twice; give each" in comparison.outcomes[0].reason
 
 
 @pytest.mark.parametrize("waits", [True, False])

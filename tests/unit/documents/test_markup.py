@@ -98,7 +98,7 @@ def test_a_part_that_nothing_reads_may_be_broken_behind_its_beginning() -> None:
     ],
 )
 def test_tags_that_are_nested_too_deeply_for_their_number_are_refused(html: str) -> None:
-    with pytest.raises(InputFileError, match="its tags are nested too deeply"):
+    with pytest.raises(InputFileError, match="its tags are nested more deeply"):
         bound_markup(html)
 
 

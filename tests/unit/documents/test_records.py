@@ -76,7 +76,7 @@ def test_each_fault_of_a_row_is_told_by_its_line_and_the_rest_is_read() -> None:
     assert found == {
         "f#1": "a\n",
         "f#line 3": "it has 1 cell for 2 columns",
-        "f#line 4": "an earlier record has the key '1' as well",
+        "f#line 4": "an earlier record also has the key '1'",
         "f#line 5": "it has nothing in the column 'id'",
         "f#line 8": "it has nothing in the column 'text'",
         "f#line 9": "it has 3 cells for 2 columns",
@@ -88,11 +88,11 @@ def test_each_fault_of_a_row_is_told_by_its_line_and_the_rest_is_read() -> None:
     [
         ("", ".csv", "it is empty"),
         (" \n", ".jsonl", "it is empty"),
-        ("id,id\n", ".csv", "names the column 'id' twice"),
+        ("id,id\n", ".csv", "has the column 'id' twice"),
         ("id,words\n1,a\n", ".csv", "it has no column 'body'; it has id, words"),
         ('no,head,body\n1,"a,b\n2,c,d\n', ".csv", "from line 2 on it is not CSV"),
         ("no,head,body\n1,a," + "x" * 20_000, ".csv", "line 2 is longer than 0.01 million"),
-        ('[{"body": "' + "x" * 2_000_000 + '"}]', ".json", "larger than a document may be"),
+        ('[{"body": "' + "x" * 2_000_000 + '"}]', ".json", "larger than allowed"),
         ('[{"body": 1', ".json", "after record 0 it is not JSON"),
         (b"no,head,body\n1,2,\x81\x8d\x8f", ".csv", "is not UTF-8"),
         (b"\0\1\2\3", ".csv", "it is not text"),
@@ -345,7 +345,7 @@ def test_only_the_first_refused_records_of_a_file_are_named() -> None:
 def test_names_of_columns_make_no_file_a_hundred_times_as_large() -> None:
     names = ",".join(f"{'n' * 900}{number}" for number in range(1000))
     rows = "\n".join(f"{number}{',1' * 999}" for number in range(300))
-    with pytest.raises(InputFileError, match="repeat the names of columns to over 100 times"):
+    with pytest.raises(InputFileError, match="repeated in each record, take over 100 times"):
         read(f"{names}\n{rows}", ".csv", most=1_000_000)
 
 

@@ -64,7 +64,7 @@ def test_a_path_that_is_not_there_and_two_files_of_one_name_are_refused(tmp_path
     for name in ("a", "b"):
         (tmp_path / name).mkdir()
         (tmp_path / name / "x.md").write_text(name)
-    with pytest.raises(UsageError, match=r"would both be x\.md"):
+    with pytest.raises(UsageError, match=r"would both have the id x\.md"):
         find_sources([tmp_path / "a", tmp_path / "b"])
     assert len(find_sources([tmp_path / "a", tmp_path / "a" / "x.md"]).listed) == 1
 

@@ -46,9 +46,9 @@ async def process_of(worker: ParseWorker, text: str = "a") -> int:
     [
         ("hang", "took more than 4 seconds"),
         ("crash", r"its parser crashed \(signal 11\)"),
-        ("abort", "its parser gave up, as it does for want of memory"),
+        ("abort", "its parser gave up, probably for lack of memory"),
         ("grow", "reading it takes more than 256 MB of memory"),
-        ("lie", "its parser replied with something else than a text"),
+        ("lie", "its parser did not return a text"),
         ("unknown", r"its parser crashed \(exit code 1\)"),
     ],
 )

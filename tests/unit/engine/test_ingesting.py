@@ -143,7 +143,7 @@ async def test_a_resolver_of_ones_own_decides_which_names_vary_one(
         if resolver is None:
             await made.ingest(folder, "notes")
         else:
-            with pytest.raises(UsageError, match="by a resolver of your own; pass it"):
+            with pytest.raises(UsageError, match="by your own resolver; pass it"):
                 await made.ingest(folder, "notes")
             assert made.db.params("publish") == []
 

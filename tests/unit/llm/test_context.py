@@ -17,7 +17,7 @@ from pgs_neo4j.llm.context import (
 )
 from tests.timeless import Clock
 
-SAID = "m takes 4,096 tokens a call, its reply included, so it reads in many short passes"
+SAID = "m takes 4,096 tokens per call, including its reply, so it reads in many short passes"
 
 
 @pytest.mark.parametrize(
@@ -28,14 +28,14 @@ SAID = "m takes 4,096 tokens a call, its reply included, so it reads in many sho
         ("vllm", "start vLLM with: vllm serve m --max-model-len 32768"),
         ("tgi", "start TGI with: --max-total-tokens 32768 --max-input-tokens 28672"),
         ("ollama", "write a larger context under [models.'m'] in pgs.toml"),
-        ("groq", "let its server give it 32768 tokens"),
-        (None, "let its server give it 32768 tokens"),
+        ("groq", "raise its context to 32768 tokens on its server"),
+        (None, "raise its context to 32768 tokens on its server"),
     ],
 )
 def test_the_advice_can_be_pasted(provider: ProviderName | None, what: str) -> None:
     larger = describe_larger_context(provider, "m")
     said = advise_context(ModelContext(4_096, "server"), "m", larger)
-    assert said == f"{SAID}; for fewer, {what}"
+    assert said == f"{SAID}; for fewer passes, {what}"
 
 
 def test_the_advice_fits_the_slots_and_the_model() -> None:

@@ -140,9 +140,9 @@ async def test_a_method_that_does_not_wait_is_a_typed_error() -> None:
         def embed(self, texts: Any) -> Any:  # type: ignore[override]
             return np.ones((1, 4), dtype=np.float32)
 
-    with pytest.raises(ModelError, match="complete of the model own is no coroutine"):
+    with pytest.raises(ModelError, match="complete of the model own is not a coroutine"):
         await complete_traced(cast(Any, Plain()), PROMPT, 9, None, text=False)
-    with pytest.raises(ModelError, match="embed of own is no coroutine"):
+    with pytest.raises(ModelError, match="embed of own is not a coroutine"):
         await embed_traced(cast(Any, Plain()), ["one"])
 
 
@@ -206,19 +206,19 @@ def relations(**values: Any) -> list[Extraction]:
         ([Extraction()], "returned 1 of them"),
         ([Extraction(), "Oslo"], "returned a list with a value of the type str"),
         (KeyError("chunk"), "the extractor Mine failed with KeyError: 'chunk'"),
-        (entities("Oslo"), "whose entities have a value of the type str; let each be an Extracte"),
-        (entities(None), "whose entities have None; let each be an ExtractedEntity"),
-        (entities(entity(name=None)), "an ExtractedEntity whose name is None; let it be a text"),
-        (entities(entity(name=" ")), "whose name is ' '; let it be a text that is not empty"),
-        (entities(entity(type=["Place"])), "whose type is ['Place']; let it be a text"),
-        (entities(entity(sentences=1)), "whose sentences is 1; let it be a tuple of whole numbers"),
-        (entities(entity(sentences=("1",))), "whose sentences is ('1',); let it be a tuple of w"),
+        (entities("Oslo"), "whose entities contain a value of the type str; make each an Extracte"),
+        (entities(None), "whose entities contain None; make each an ExtractedEntity"),
+        (entities(entity(name=None)), "an ExtractedEntity whose name is None; make it a text"),
+        (entities(entity(name=" ")), "whose name is ' '; make it a text that is not empty"),
+        (entities(entity(type=["Place"])), "whose type is ['Place']; make it a text"),
+        (entities(entity(sentences=1)), "whose sentences is 1; make it a tuple of whole numbers"),
+        (entities(entity(sentences=("1",))), "whose sentences is ('1',); make it a tuple of w"),
         (two(Extraction(entities=cast(Any, {"Oslo": "Place"}))), "whose entities is {'Oslo': 'Pl"),
         (two(Extraction(dropped=cast(Any, None))), "an Extraction whose dropped is None"),
-        (two(Extraction(proven=cast(Any, 1))), "an Extraction whose proven is 1; let it be True"),
-        (relations(weight=float("nan")), "an ExtractedRelation whose weight is nan; let it be a"),
-        (relations(keywords="lives in"), "whose keywords is 'lives in'; let it be a tuple of te"),
-        (relations(target=""), "an ExtractedRelation whose target is ''; let it be a text that"),
+        (two(Extraction(proven=cast(Any, 1))), "an Extraction whose proven is 1; make it True"),
+        (relations(weight=float("nan")), "an ExtractedRelation whose weight is nan; make it a"),
+        (relations(keywords="lives in"), "whose keywords is 'lives in'; make it a tuple of te"),
+        (relations(target=""), "an ExtractedRelation whose target is ''; make it a text that"),
     ],
 )
 async def test_an_extractor_returns_an_extraction_for_each_chunk(
@@ -232,7 +232,7 @@ async def test_an_extractor_returns_an_extraction_for_each_chunk(
     with pytest.raises(ModelError) as caught:
         await await_extractions("Mine", extract(), 2)
     assert said in str(caught.value)
-    with pytest.raises(ModelError, match="extract of the extractor Mine is no coroutine"):
+    with pytest.raises(ModelError, match="extract of the extractor Mine is not a coroutine"):
         await await_extractions("Mine", [], 0)
     assert await await_extractions("Mine", _returned([Extraction()]), 1) == [Extraction()]
     fine = Extraction(

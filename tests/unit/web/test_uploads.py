@@ -82,7 +82,7 @@ async def test_a_file_has_no_name_on_the_disk_and_is_read_as_often_as_wanted(
 @pytest.mark.parametrize(
     ("name", "data", "why"),
     [
-        ("a.exe", b"x", "no reader takes .exe; those are .md, .jsonl"),
+        ("a.exe", b"x", "no reader takes .exe; the endings that can be read are .md, .jsonl"),
         ("Makefile", b"x", "no reader takes a file without an ending"),
         ("a.md", b"", "a.md is empty"),
         ("a.md", b"x" * 11, "larger than 1e-05 MB"),

@@ -60,8 +60,8 @@ def read_records(
             written += size
             if written > most and written > MOST_RATIO * counted.size:
                 raise InputFileError(
-                    f"its records repeat the names of columns to over {MOST_RATIO} times the size "
-                    "of the file; shorten these names"
+                    "the names of its columns, repeated in each record, take over "
+                    f"{MOST_RATIO} times the size of the file; shorten these names"
                 )
             yield LoadedDocument(
                 id=f"{id_}#{made.key}", text=made.text, size=size, name=made.title, note=note
@@ -112,7 +112,7 @@ def _make_record_document(
         made = replace(made, key=f"{made.key} {digest(made.text.text)[:8]}")
     key = hash64(encoded(made.key))
     if key in seen:
-        raise InputFileError(f"an earlier record has the key {made.key!r} as well")
+        raise InputFileError(f"an earlier record also has the key {made.key!r}")
     seen.add(key)
     return made
 

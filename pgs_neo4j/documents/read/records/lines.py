@@ -145,7 +145,7 @@ def read_table(
             f"from line {line:,} on it is not CSV ({error}); check the quotation marks there"
         ) from None
     if not names:
-        raise InputFileError("it has no line that names its columns")
+        raise InputFileError("it has no header row; add one with the names of its columns")
 
 
 def _name_columns(row: list[str], columns: RecordColumns) -> list[str]:
@@ -158,7 +158,7 @@ def _name_columns(row: list[str], columns: RecordColumns) -> list[str]:
     seen: set[str] = set()
     for name in names:
         if name in seen:
-            raise InputFileError(f"its first line names the column {name[:SHOWN]!r} twice")
+            raise InputFileError(f"its header row has the column {name[:SHOWN]!r} twice")
         seen.add(name)
     wanted = (columns.text, columns.title, columns.key, *(name for name, _ in columns.entities))
     if missing := next((name for name in wanted if name and name not in seen), None):

@@ -150,7 +150,7 @@ class _Value:
         elif self.parts > MOST_VALUES:
             self.refuse(TOO_WIDE)
         elif self.letters > self.most:
-            self.refuse(f"it is larger than a document may be; {advise_splitting(self.most)}")
+            self.refuse(f"it is larger than allowed; {advise_splitting(self.most)}")
 
     def refuse(self, reason: str) -> None:
         """Refuse the value, and drop all its parts."""
@@ -336,6 +336,6 @@ class _Pieces:
         self.left -= len(piece)
         if self.left < -(2**20):
             raise InputFileError(
-                f"a record of it is larger than a document may be; {advise_splitting(self.most)}"
+                f"one of its records is larger than allowed; {advise_splitting(self.most)}"
             )
         return piece.encode("utf-8", "replace")

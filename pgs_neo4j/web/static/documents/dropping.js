@@ -54,7 +54,7 @@ async function named(entry, way) {
 export function refusal({ name, file }, rules) {
   const ending = /\.[^./]+$/.exec(name)?.[0].toLowerCase() || "";
   if (rules.endings.length && !rules.endings.includes(ending)) {
-    return `no reader takes ${ending || "a file without an ending"}; those are ${rules.endings.join(", ")}`;
+    return `no reader takes ${ending || "a file without an ending"}; the endings that can be read are ${rules.endings.join(", ")}`;
   }
   if (!file.size) return "it is empty";
   const most = rules.most_bytes / 1e6;

@@ -64,7 +64,10 @@ async def test_a_reply_that_is_cut_off_gets_more_room() -> None:
     ("answer", "said"),
     [
         (cut_off, "cut off at 3,200 tokens"),
-        (lambda prompt: "I cannot help with that.", "described nothing it was told"),
+        (
+            lambda prompt: "I cannot help with that.",
+            "wrote a description that its texts do not support",
+        ),
     ],
 )
 async def test_a_reply_that_is_never_whole_or_says_nothing_of_the_fragments_is_refused(

@@ -154,9 +154,9 @@ class Odd:
     ("given", "said"),
     [
         (KeyError("ada"), "the resolver Odd failed with KeyError: 'ada'"),
-        (["ada"], "blocks of the resolver Odd returned something else than a tuple of at most 5"),
-        ((1,), "blocks of the resolver Odd returned something else than a tuple of at most 5"),
-        (("ada",) * 6, "returned something else than a tuple of at most 5 texts or None"),
+        (["ada"], "blocks of the resolver Odd did not return a tuple of at most 5"),
+        ((1,), "blocks of the resolver Odd did not return a tuple of at most 5"),
+        (("ada",) * 6, "did not return a tuple of at most 5 texts or None"),
     ],
 )
 def test_blocks_of_another_kind_and_exceptions_are_named(given: object, said: str) -> None:
@@ -168,6 +168,6 @@ def test_blocks_of_another_kind_and_exceptions_are_named(given: object, said: st
 def test_a_kind_is_a_text_or_none() -> None:
     for kind in ("initials", None):
         assert OwnResolver(cast(Resolver, Odd(kind))).variant_kind(NAME, NAME) == kind
-    with pytest.raises(ModelError, match="variant_kind of the resolver Odd returned something"):
+    with pytest.raises(ModelError, match="variant_kind of the resolver Odd did not return a text"):
         OwnResolver(cast(Resolver, Odd(True))).variant_kind(NAME, NAME)
     assert OwnResolver(cast(Resolver, Odd(None))).signature == "odd"

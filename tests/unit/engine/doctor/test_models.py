@@ -96,7 +96,7 @@ async def test_a_small_context_is_a_warning_with_what_to_do(configs):
     check = await examined(LISTED, context=4_096)
     assert check.status == "warning"
     assert check.detail.endswith("its context: 4,096 tokens (as the server says)")
-    assert check.fix.endswith("for fewer, start it with: more")
+    assert check.fix.endswith("for fewer passes, start it with: more")
 
 
 async def test_a_context_that_no_server_says_is_said_to_be_unknown(configs):

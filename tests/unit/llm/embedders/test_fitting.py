@@ -273,7 +273,7 @@ async def test_where_nothing_shows_the_end_of_a_text_it_is_unproven():
     server = Vague()
     made = await server.embed_all(["clay", LONG])
     assert [one.proven for one in made] == [True, False]
-    assert "do not show" in server.fit.take_lessons("here")[0]
+    assert "does not show" in server.fit.take_lessons("here")[0]
 
 
 async def test_an_error_that_concerns_all_calls_ends_them_and_is_raised():

@@ -147,5 +147,5 @@ async def test_vectors_that_are_none_are_refused(
     package: type[FakeModel], monkeypatch: pytest.MonkeyPatch, spoiled: Any
 ) -> None:
     monkeypatch.setattr(package, "spoil", spoiled)
-    with pytest.raises(EmbeddingError, match="one finite vector per text"):
+    with pytest.raises(EmbeddingError, match="a usable vector for each text"):
         await SentenceTransformersEmbedder("m").embed(["x", "y"])
