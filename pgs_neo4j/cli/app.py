@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterator, Mapping, MutableMapping, Sequence
+from collections.abc import Mapping, Sequence
 from importlib import import_module
 from types import TracebackType
 from typing import Annotated, Any, Literal
@@ -15,8 +15,7 @@ from typer.main import get_command, get_group
 
 from pgs_neo4j import __version__
 
-Click = Any  # typer brings click's classes along, by release under another name
-ClickError: Any = typer.BadParameter.__mro__[2]  # above it: a usage error, then any of click
+Click = Any  # typer carries its own copy of Click, and does not export these classes
 HELP = {"-h", "--help", "--version"}
 HOME = "pgs_neo4j.cli.commands"
 # By panel of `pgs --help`: where each command is, and its line. It imports none of them.
@@ -129,40 +128,25 @@ def _panel(option: Click) -> str:
     return str(getattr(option, "rich_help_panel", None) or FIRST)
 
 
-class _Commands(MutableMapping[str, Any]):
-    """The commands by name, each imported when it is first looked up."""
-
-    def __init__(self) -> None:
-        self._imported: dict[str, Any] = {}
-
-    def __getitem__(self, name: str) -> Any:
-        if name not in self._imported:
-            self._imported[name] = _load(name, COMMANDS[name][0])
-        return self._imported[name]
-
-    def __setitem__(self, name: str, command: Any) -> None:
-        self._imported[name] = command
-
-    def __delitem__(self, name: str) -> None:
-        del self._imported[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(COMMANDS)
-
-    def __len__(self) -> int:
-        return len(COMMANDS)
-
-
 class LazyGroup(TyperGroup):
-    """A group that lists its commands without importing them."""
+    """A group that imports a command when it is first asked for.
+
+    It follows the recipe for lazy subcommands in Click's documentation. Until then, an empty
+    command stands for each, so that lists, completion, and suggestions have all names.
+    """
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(**settings)
-        self.commands = _Commands()
+        for name, (_, text) in COMMANDS.items():
+            self.add_command(TyperCommand(name, short_help=text))
+        self._imported: set[str] = set()
 
-    def list_commands(self, ctx: Click) -> list[str]:  # noqa: ARG002
-        """Return the names, in the order of COMMANDS."""
-        return list(self.commands)
+    def get_command(self, ctx: Click, cmd_name: str) -> Click:
+        """Return a command by its name, or None."""
+        if cmd_name in COMMANDS and cmd_name not in self._imported:
+            self.add_command(_import_command(cmd_name), cmd_name)
+            self._imported.add(cmd_name)
+        return super().get_command(ctx, cmd_name)
 
     def format_commands(self, ctx: Click, formatter: Click) -> None:  # noqa: ARG002
         """Write the lists of commands for ``--help``."""
@@ -195,7 +179,8 @@ class LazyGroup(TyperGroup):
         logs.stop()
         try:
             code = super().main(words, prog_name, complete_var, False, windows_expand_args, **extra)
-        except ClickError as error:
+        except typer.TyperException as caught:
+            error: Any = caught  # it can show itself; typer does not export the class that says so
             error.message = explain_choice(error.message)
             if as_json or logs.is_on():
                 output.report_error(error.format_message(), "UsageError", error.exit_code)
@@ -237,8 +222,8 @@ def _report_full_disk(error: OSError) -> int:
     return code_of(problem)
 
 
-def _load(name: str, place: str) -> Any:
-    module, _, attribute = place.partition(":")
+def _import_command(name: str) -> Any:
+    module, _, attribute = COMMANDS[name][0].partition(":")
     target = getattr(import_module(f"{HOME}.{module}"), attribute)
     if isinstance(target, typer.Typer):
         target.rich_markup_mode = None
