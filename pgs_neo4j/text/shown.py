@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from pgs_neo4j.model import Usage
 from pgs_neo4j.text.invisible import INVISIBLE, is_plainly_visible
+
+if TYPE_CHECKING:
+    from pgs_neo4j.model import Usage
 
 # A terminal that shows a file obeys escape sequences, so none may come from a node. An unfinished
 # sequence is not matched, so that it removes nothing after it.

@@ -107,6 +107,22 @@ def test_help_imports_nothing_heavy() -> None:
     assert loaded == [f"LOADED {words} []" for words in pages]
 
 
+def test_the_first_page_imports_no_values_of_the_engine() -> None:
+    """They are a hundred dataclasses, which would take as long as all else on that page."""
+    script = (
+        "import sys\n"
+        "from pgs_neo4j.cli import main\n"
+        "sys.argv = ['pgs', '--help']\n"
+        "try: main()\n"
+        "except SystemExit: print('LOADED', 'pgs_neo4j.model' in sys.modules)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True,
+        timeout=60,
+    )  # fmt: skip
+    assert done.stdout.endswith("LOADED False\n")
+
+
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_explains_itself_in_80_columns_as_the_list_does(command: str) -> None:
     page = help_page(*command.split())
