@@ -87,11 +87,16 @@ comprehensive complete
 """
 STOP_WORDS = FUNCTION_WORDS.union(_MORE.split())
 
-# The longest come first, so that "ations" is removed as a whole, not only its "s".
-SUFFIXES = (
-    *("ations", "ation", "ments", "ment", "ings", "ions", "edly"),
-    *("ing", "ion", "ors", "ers", "ies", "ied", "ed", "es", "or", "er", "ly", "s"),
-)
+# Endings by their last letter, the longest first: "ations" is removed as a whole, not only its "s".
+_ENDINGS = {
+    "d": ("ied", "ed"),
+    "g": ("ing",),
+    "n": ("ation", "ion"),
+    "r": ("or", "er"),
+    "s": ("ations", "ments", "ings", "ions", "ors", "ers", "ies", "es", "s"),
+    "t": ("ment",),
+    "y": ("edly", "ly"),
+}
 MIN_STEM = 4
 _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z]{2})")
 _BREAK = re.compile(rf"[^\w\s\-\u2010\u2011{mark_class()}]+")
@@ -122,18 +127,19 @@ def stem(word: str) -> str:
 
     "parse", "parser", and "parsing" get the same stem. The method is simpler than Porter's
     algorithm: it removes one ending, a doubled last letter, and a last e.
+
+    A stem is the beginning of its word: queries look for stems inside of texts, and the text index
+    hashes them where they stand. Snowball's stemmer does not keep to that; it turns "binary" into
+    "binari".
     """
     if not word.isascii() or not word.isalpha():
         return word
-    for suffix in SUFFIXES:
-        if word.endswith(suffix) and len(word) - len(suffix) >= MIN_STEM:
-            if suffix == "s" and word.endswith(("ss", "us", "is")):
-                break
-            word = word[: -len(suffix)]
+    for ending in _ENDINGS.get(word[-1], ()):
+        rest = len(word) - len(ending)
+        if rest >= (3 if ending == "s" else MIN_STEM) and word.endswith(ending):
+            if ending != "s" or word[-2] not in "sui":  # process, focus, and basis keep their s
+                word = word[:rest]
             break
-    else:
-        if len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is")):
-            word = word[:-1]
     if len(word) > MIN_STEM and word[-1] == word[-2] and word[-1] not in "sz":
         word = word[:-1]
     return word[:-1] if len(word) > 3 and word.endswith("e") else word

@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from pgs_neo4j.text.normal_form import joined_words, normal_form
 from pgs_neo4j.text.terms.cells import TERM_BITS, unused_bits, write_cell
 from pgs_neo4j.text.terms.spans import (
+    LONGEST_WORD,
     TEXT_BITS,
     BoolArray,
     HashArray,
@@ -40,7 +41,6 @@ from pgs_neo4j.text.terms.vocabulary import NumberedWords, Vocabulary
 from pgs_neo4j.text.words import STOP_WORDS, stem
 
 K1, B = 1.2, 0.75  # the customary values for documents
-LONGEST_WORD = 64  # letters; longer runs are data
 CELL = 8_000  # bytes of a cell before compression, on average; a question reads one cell per term
 NO_TERM = 0
 IMPACTS = 1 << 18  # impacts that are computed at once

@@ -23,8 +23,9 @@ from numpy.typing import NDArray
 
 from pgs_neo4j.text.normal_form import normal_form, with_joined_words
 from pgs_neo4j.text.ranking import rarity
-from pgs_neo4j.text.terms.postings import K1, LONGEST_WORD, B
+from pgs_neo4j.text.terms.postings import K1, B
 from pgs_neo4j.text.terms.spans import (
+    LONGEST_WORD,
     TEXT_BITS,
     HashArray,
     IntArray,

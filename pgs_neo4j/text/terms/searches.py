@@ -12,8 +12,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from pgs_neo4j.text.matching import SearchTerms, forms
-from pgs_neo4j.text.terms.postings import LONGEST_WORD, terms_of, terms_of_stems
-from pgs_neo4j.text.terms.spans import PLANE, UNSPACED_RANGES
+from pgs_neo4j.text.terms.postings import terms_of, terms_of_stems
+from pgs_neo4j.text.terms.spans import LONGEST_WORD, PLANE, UNSPACED_RANGES
 from pgs_neo4j.text.words import MIN_STEM
 
 _RANGES = "".join(f"{chr(first)}-{chr(last)}" for first, last in UNSPACED_RANGES)

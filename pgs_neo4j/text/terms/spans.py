@@ -1,7 +1,7 @@
 """Finds the words of many texts at once, with array operations instead of loops.
 
-The texts become one array of code points, and a table classifies each of them. The boundaries,
-hashes, and stems of all words follow from the classes. The words are the same as in
+The texts become one array of code points, and a table classifies each of them. The boundaries and
+hashes of all words follow from the classes. The words are the same as in
 :func:`pgs_neo4j.text.words.words`, and in addition:
 
 - numbers of any length,
@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pgs_neo4j.text.normal_form import is_mark, normal_form
-from pgs_neo4j.text.words import MIN_STEM, SUFFIXES
+from pgs_neo4j.text.words import MIN_STEM, stem
 
 BoolArray = NDArray[np.bool_]
 CodeArray = NDArray[np.uint8] | NDArray[np.uint32]
@@ -44,6 +44,7 @@ LAST_ASCII = 127
 CASE = 32  # the distance from an ASCII capital to its small letter
 SEPARATOR = "\n"
 FEWEST_BITS, MORE_BITS = 16, 5  # sizes of the tables of powers: 2**16, 2**21, 2**26, …
+LONGEST_WORD = 64  # letters; longer runs are data
 TEXT_BITS = 16  # a sort key is the hash of a word and the number of its text in the batch
 
 # The factor is odd, so it has an inverse modulo 2**64. It is the golden ratio of Fibonacci hashing.
@@ -320,28 +321,23 @@ def _compute_powers(count: int) -> tuple[HashArray, HashArray]:
 def stem_ends(words: WordSpans) -> IntArray:
     """Return the place where each word's stem ends, ``(m,)``.
 
-    The stems are the same as in :func:`pgs_neo4j.text.words.stem`. Only words of the letters a to z
-    lose an ending.
+    The words are spelled one by one, which is fast for the distinct words of texts. Words of more
+    than ``LONGEST_WORD`` letters are data and keep their endings.
     """
-    codes, starts, ends = words.codes, words.starts, words.ends.copy()
-    plain = consist_of(words, (codes >= ord("a")) & (codes <= ord("z")))
-    open_ = plain & (words.lengths > 0)
-    for suffix in SUFFIXES:
-        least = len(suffix) + (3 if suffix == "s" else MIN_STEM)
-        found = np.flatnonzero(open_ & (words.lengths >= least))
-        for back, letter in enumerate(reversed(suffix), start=1):
-            found = found[codes[words.ends[found] - back] == ord(letter)]
-        if suffix == "s":  # the s of "process", "focus", and "basis" stays
-            found = found[~np.isin(codes[words.ends[found] - 2], [ord(c) for c in "sui"])]
-        ends[found] -= len(suffix)
-        open_[found] = False
-    long = np.flatnonzero(plain & (ends - starts > MIN_STEM))
-    last = codes[ends[long] - 1]
-    double = (last == codes[ends[long] - 2]) & (last != ord("s")) & (last != ord("z"))
-    ends[long[double]] -= 1
-    long = np.flatnonzero(plain & (ends - starts >= MIN_STEM))
-    ends[long[codes[ends[long] - 1] == ord("e")]] -= 1
+    text = _decode(words.codes)
+    stemmed = words.lengths <= LONGEST_WORD
+    starts, ends = words.starts[stemmed], words.ends.copy()
+    spans = zip(starts.tolist(), ends[stemmed].tolist(), strict=True)
+    lengths = (len(stem(text[start:end])) for start, end in spans)
+    ends[stemmed] = starts + np.fromiter(lengths, np.int64, len(starts))
     return ends
+
+
+def _decode(codes: CodeArray) -> str:
+    """Return code points as a string."""
+    if codes.dtype == np.uint8:
+        return codes.tobytes().decode("ascii")
+    return codes.tobytes().decode("utf-32-le", "surrogatepass")
 
 
 def family_ends(words: WordSpans, ends: IntArray) -> IntArray:

@@ -62,6 +62,11 @@ def test_stems_are_those_of_words(text: str) -> None:
         assert "".join(map(chr, letters.tolist())) == stem(found.spell(place))
 
 
+def test_words_that_are_data_keep_their_endings() -> None:
+    found = split_words([f"{'a' * 61}ing {'a' * 62}ing"]).words
+    assert (stem_ends(found) - found.starts).tolist() == [60, 65]
+
+
 def test_a_hash_depends_on_the_word_alone() -> None:
     plain = split_words(["alpha beta", "beta gamma"]).words
     wide = split_words(["ünïcode", "and gamma alpha", "beta"]).words
