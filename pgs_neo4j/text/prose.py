@@ -8,6 +8,11 @@ underscores, and everything in quotation marks.
 ``read_blocks`` divides a text by lines into headings, paragraphs, lists, tables, and preformatted
 text. ``read_inline`` divides one line into words, code, bold words, and citations. Reading takes
 time in proportion to the text.
+
+Blocks are those of CommonMark, except where models write otherwise, which is why no parser of
+CommonMark reads them. An entry of a list may begin with "•" or any number, and an inner entry needs
+only a deeper indent. A year at the beginning of a line is no entry, a fence without an end is text,
+and neither a quotation nor a table takes in the line after it. No nesting is too deep to be shown.
 """
 
 from __future__ import annotations
@@ -23,11 +28,14 @@ from pgs_neo4j.text.citations import Cited, pieces
 COLUMNS = 40  # maximum number of columns of a table; wider tables are text
 DEPTH = 5  # deepest level of lists in lists; deeper entries stay on this level
 _HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(\S.*)")
+_CLOSING = re.compile(r"(?:^| )#+$")  # signs at the end of a heading
 _RULE = re.compile(r" {0,3}(?:(?:-[ \t]*){3,}|(?:\*[ \t]*){3,}|(?:_[ \t]*){3,})")
 _FENCE = re.compile(r"(`{3,}|~{3,})[ \t]*([\w+.-]*)")
 _ENTRY = re.compile(r"([ \t]*)(?:[-*+•]|(\d{1,2})[.)])[ \t]+(\S.*)")
 _QUOTATION = re.compile(r" {0,3}> (.*)")
 _MARKED = re.compile(r"\|?:?-+:?(?:\|:?-+:?)*\|?")  # the line below a table's head
+_BETWEEN = re.compile(r"(?<!\\)\|")  # a bar that divides cells; a backslash makes it text
+_EDGE = re.compile(r"(?<!\\)\|$")
 _WRAPPED = {"md", "markdown"}
 LONGEST_QUOTE = 600  # maximum characters of a quotation; a lone mark must not begin a long one
 _MARKS = re.compile(r'`+|\*+|“|"')
@@ -126,7 +134,7 @@ def read_blocks(text: str) -> tuple[Block, ...]:
     number = 0
     while number < len(lines):
         if number in ends:
-            reader.add(Preformatted("\n".join(lines[number + 1 : ends[number]])))
+            reader.add(_read_code(lines[number : ends[number]]))
             number = ends[number] + 1
         elif (rows := _find_table_end(lines, number)) > number:
             reader.add(_read_table(lines[number:rows]))
@@ -148,14 +156,14 @@ def _read_line(reader: _Reader, line: str) -> None:
         return
     gap, reader.gap = reader.gap, False
     if heading := _HEADING.fullmatch(line):
-        reader.add(Heading(len(heading[1]), text.lstrip("#").strip()))
+        reader.add(Heading(len(heading[1]), _CLOSING.sub("", " ".join(heading[2].split()))))
     elif _RULE.fullmatch(line):
         reader.add(Rule())
     elif entry := _ENTRY.fullmatch(line):
         reader.end_paragraph()
         _add_entry(reader, entry)
     elif quotation := _QUOTATION.fullmatch(line):
-        _add_quotation(reader, " ".join(quotation[1].split()))
+        _add_quotation(reader, " ".join(quotation[1].split()), new=gap)
     elif reader.entries and (not gap or line[0].isspace()):
         _continue_entry(reader, text, new=gap)
     else:
@@ -182,9 +190,9 @@ def _continue_entry(reader: _Reader, text: str, *, new: bool) -> None:
     reader.entries[-1] = replace(last, paragraphs=paragraphs)
 
 
-def _add_quotation(reader: _Reader, text: str) -> None:
+def _add_quotation(reader: _Reader, text: str, *, new: bool) -> None:
     last = reader.blocks[-1] if reader.blocks and not reader.lines and not reader.entries else None
-    if isinstance(last, Paragraph) and last.quotation:
+    if not new and isinstance(last, Paragraph) and last.quotation:
         reader.blocks[-1] = Paragraph(f"{last.text} {text}".strip(), quotation=True)
     else:
         reader.add(Paragraph(text, quotation=True))
@@ -204,24 +212,37 @@ def _unwrap(lines: list[str]) -> list[str]:
 def _find_fence_ends(lines: Sequence[str]) -> dict[int, int]:
     """Return the number of the line that closes each fence, by the line that opens it.
 
+    The closing fence is at least as long as the opening one, so that code may hold shorter fences.
     A fence that is never closed is text, so it cannot swallow the rest of an answer.
     """
-    fences = [
-        (n, match) for n, line in enumerate(lines) if (match := _FENCE.fullmatch(line.strip()))
-    ]
-    later: dict[str, list[tuple[int, int]]] = {"`": [], "~": []}
-    for number, match in reversed(fences):
-        if not match[2]:
-            later[match[1][0]].append((number, len(match[1])))
     ends: dict[int, int] = {}
-    done = -1
-    for number, match in fences:
-        closing = later[match[1][0]]
-        while closing and closing[-1][0] <= max(number, done):
-            closing.pop()
-        if number > done and closing and closing[-1][1] >= len(match[1]):
-            done = ends[number] = closing[-1][0]
+    # Closing fences below the present line. Of two, the upper one is shorter, or the lower one
+    # would close nothing.
+    below: dict[str, list[tuple[int, int]]] = {"`": [], "~": []}
+    for number in reversed(range(len(lines))):
+        fence = _FENCE.fullmatch(lines[number].strip())
+        if not fence:
+            continue
+        size, closing = len(fence[1]), below[fence[1][0]]
+        end = next((place for length, place in reversed(closing) if length >= size), None)
+        if end is not None:
+            ends[number] = end
+        if not fence[2]:
+            while closing and closing[-1][0] <= size:
+                closing.pop()
+            closing.append((size, number))
     return ends
+
+
+def _read_code(lines: Sequence[str]) -> Preformatted:
+    """Read code below its opening fence; the fence's indent is not part of it."""
+    fence, *code = lines
+    indent = _count_blanks(fence)
+    return Preformatted("\n".join(line[min(indent, _count_blanks(line)) :] for line in code))
+
+
+def _count_blanks(line: str) -> int:
+    return len(line) - len(line.lstrip())
 
 
 def _find_table_end(lines: Sequence[str], number: int) -> int:
@@ -246,8 +267,8 @@ def _read_table(lines: Sequence[str]) -> Table:
 
 
 def _split_cells(line: str) -> list[str]:
-    inside = line.strip().removeprefix("|").removesuffix("|")
-    return [" ".join(cell.split()) for cell in inside.split("|")]
+    inside = _EDGE.sub("", line.strip().removeprefix("|"))
+    return [" ".join(cell.replace(r"\|", "|").split()) for cell in _BETWEEN.split(inside)]
 
 
 def _pad_row(row: Iterable[str], width: int) -> Iterator[str]:
