@@ -114,7 +114,7 @@ async def start_job(body: NewJob, serving: ServingNow, caller: OperatorNow) -> S
     serving.require_writing()
     order = JobOrder(if_changed=body.if_changed, max_drift=body.max_drift, keep=body.keep)
     graph = await visible_graph(serving, caller, body.graph)
-    job = LiveJob(caller, graph, "repartition")
+    job = LiveJob(graph, caller, "repartition")
     serving.jobs.start(job, partial(repartition, serving.pgs, graph, order, job.begin))
     await job.wait_for_record()
     return started(job)

@@ -28,10 +28,8 @@ class AwaitedRun:
 
         ``cancel``: if the wait is canceled, so is the run.
         """
-        task = self.run.task
         try:
-            if task is not None:
-                await asyncio.wait([task])
+            await self.run.wait()
         except asyncio.CancelledError:
             if cancel:
                 await self.board.cancel(self.run)

@@ -148,7 +148,7 @@ async def test_a_question_that_is_canceled_at_once_does_not_run_on() -> None:
 
 async def test_money_that_is_held_and_not_spent_is_said_to_be_so() -> None:
     ann, server = Caller("ann", tenant=True, cost_per_day=1.0), serving()
-    run = LiveRun("r1", ann, "papers", "ann / s", "Why?", most_cost=0.6)
+    run = LiveRun("r1", "papers", "ann / s", ann, "Why?", most_cost=0.6)
     server.board.start(run, forever)
     with pytest.raises(BudgetError) as raised:
         await server.remaining_cost(ann)

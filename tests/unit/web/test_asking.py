@@ -64,7 +64,7 @@ async def test_options_arrive_and_a_search_comes_first_or_alone_if_it_is_asked_f
     key: str | None, body: dict[str, Any], name: str, given: dict[str, Any]
 ) -> None:
     engine = Recorder()
-    run = LiveRun("r000000000001", ANN, "papers", "s", "Why?", key)
+    run = LiveRun("r000000000001", "papers", "s", ANN, "Why?", key)
     asked = Question(question="Why?", **body)
     answer = await carry_out(cast(PGS, engine), asked, run, ignore)
     always = {"graph": "papers", "session_id": "s", "run": "r000000000001", "on_event": ignore}

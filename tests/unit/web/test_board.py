@@ -17,7 +17,7 @@ from pgs_neo4j.model import Answer
 from pgs_neo4j.telemetry.logs import RUN
 from pgs_neo4j.web.access.callers import OWNER, Caller
 from pgs_neo4j.web.runs import board as module
-from pgs_neo4j.web.runs.board import KEEP_S, MOST_ENDED, LiveRun, RunBoard
+from pgs_neo4j.web.runs.board import LiveRun, RunBoard
 from pgs_neo4j.web.runs.events import MissedEventsError
 from pgs_neo4j.web.runs.served_data import ServedFailure
 from tests.fakes.records import answered
@@ -90,6 +90,7 @@ async def test_an_error_is_told_with_what_to_do_and_a_fault_without_its_text(
     assert listed[-1][1]["code"] == "fault"
     assert listed[-1][1].keys() == ServedFailure.__annotations__.keys()
     assert "canary" not in str(listed)
+    await fault.wait()
     assert fault.task is not None
     with pytest.raises(RuntimeError, match="canary"):
         await fault.task
@@ -248,20 +249,6 @@ async def test_stopping_cancels_what_runs_and_waits() -> None:
         assert [name for name, _ in await told(run)][-2:] == ["stopping", "cancelled"]
     with pytest.raises(BusyError, match="stopping"):
         board.start(a_run(3), at_once)
-
-
-async def test_runs_that_ended_are_forgotten_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    board, now = RunBoard(4, unchanged), [0.0]
-    monkeypatch.setattr(module, "monotonic", lambda: now[0])
-    for number in range(MOST_ENDED + 3):
-        await told(board.start(a_run(number), at_once))
-    board.start(a_run(1000), at_once)
-    assert len(board.live) == MOST_ENDED + 1
-    now[0] = KEEP_S + 1
-    await told(board.live["r1000"])
-    now[0] += KEEP_S + 1
-    board.start(a_run(1001), at_once)
-    assert [*board.live] == ["r1001"]
 
 
 async def test_events_from_before_a_deletion_are_kept_no_longer() -> None:

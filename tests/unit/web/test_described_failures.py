@@ -157,7 +157,7 @@ class Probe:
 
     async def while_a_run_has_no_record(self) -> None:
         """Send it about a run that waits."""
-        run = LiveRun(PLACES["run"], OWNER, "papers", "default", "Why?")
+        run = LiveRun(PLACES["run"], "papers", "default", OWNER, "Why?")
         self.serving.board.live[run.id] = run
         self.engine.fails, self.engine.error = "runs.get", UnknownRunError("no run; see pgs runs")
         await self.send(OWNER)

@@ -42,10 +42,10 @@ async def told(job: LiveJob) -> list[tuple[str, dict[str, object]]]:
 
 async def test_a_graph_has_one_job_at_a_time_and_every_end_is_noted() -> None:
     board, held, ends = JobBoard(), Held(), list[str]()
-    job = board.start(LiveJob(OWNER, "papers", "ingest"), held.work, lambda: ends.append("first"))
+    job = board.start(LiveJob("papers", OWNER, "ingest"), held.work, lambda: ends.append("first"))
     with pytest.raises(BusyError, match="papers is in progress"):
-        board.start(LiveJob(OWNER, "papers", "demo"), held.work, lambda: ends.append("refused"))
-    board.start(LiveJob(OWNER, "other", "ingest"), held.work)
+        board.start(LiveJob("papers", OWNER, "demo"), held.work, lambda: ends.append("refused"))
+    board.start(LiveJob("other", OWNER, "ingest"), held.work)
     held.go.set()
     events = await told(job)
     assert [name for name, _ in events] == ["accepted", "progressed", "usage", "ended"]
@@ -53,7 +53,7 @@ async def test_a_graph_has_one_job_at_a_time_and_every_end_is_noted() -> None:
     assert events[-1][1].keys() >= ServedJobEnd.__annotations__.keys()
     await asyncio.sleep(0)  # the task has ended
     assert (job.state, ends) == ("ended", ["refused", "first"])
-    board.start(LiveJob(OWNER, "papers", "ingest"), held.work)
+    board.start(LiveJob("papers", OWNER, "ingest"), held.work)
     await board.stop()
 
 
@@ -67,7 +67,7 @@ async def test_an_error_is_told_and_a_fault_says_nothing_of_its_cause(
     async def fail(_: OnEvent) -> ServedJobEnd:
         raise error
 
-    job = JobBoard().start(LiveJob(OWNER, "papers", "demo"), fail)
+    job = JobBoard().start(LiveJob("papers", OWNER, "demo"), fail)
     (_, (name, data)) = await told(job)
     assert data.keys() >= ServedJobFailure.__annotations__.keys()
     assert (name, data["code"], job.state) == ("failed", code, "failed")
@@ -77,12 +77,12 @@ async def test_an_error_is_told_and_a_fault_says_nothing_of_its_cause(
 
 async def test_a_server_that_stops_cancels_its_jobs_and_begins_none() -> None:
     board, ends = JobBoard(), list[str]()
-    job = board.start(LiveJob(OWNER, "papers", "ingest"), Held().work, lambda: ends.append("end"))
+    job = board.start(LiveJob("papers", OWNER, "ingest"), Held().work, lambda: ends.append("end"))
     await board.stop()  # before it has begun
     assert (job.state, ends) == ("cancelled", ["end"])
     assert [name for name, _ in await told(job)][-2:] == ["stopping", "cancelled"]
     with pytest.raises(BusyError, match="the server is stopping"):
-        board.start(LiveJob(OWNER, "other", "ingest"), Held().work)
+        board.start(LiveJob("other", OWNER, "ingest"), Held().work)
 
 
 async def test_a_job_is_known_by_its_record_unless_something_keeps_it_from_having_one() -> None:
@@ -90,8 +90,8 @@ async def test_a_job_is_known_by_its_record_unless_something_keeps_it_from_havin
         raise DatabaseError("the database is away")
 
     board, held = JobBoard(), Held()
-    job, other = (board.start(LiveJob(OWNER, graph, "demo"), held.work) for graph in ("a", "b"))
-    failing = board.start(LiveJob(OWNER, "c", "demo"), away)
+    job, other = (board.start(LiveJob(graph, OWNER, "demo"), held.work) for graph in ("a", "b"))
+    failing = board.start(LiveJob("c", OWNER, "demo"), away)
     with pytest.raises(DatabaseError, match="the database is away"):
         await failing.wait_for_record()
     waiting = [asyncio.create_task(one.wait_for_record()) for one in (job, other)]
@@ -108,8 +108,8 @@ async def test_a_job_is_known_by_its_record_unless_something_keeps_it_from_havin
 
 async def test_jobs_are_seen_by_who_started_them_and_by_the_owner() -> None:
     board, held = JobBoard(), Held()
-    ann = board.start(LiveJob(ANN, "papers", "ingest"), held.work)
-    bob = board.start(LiveJob(BOB, "notes", "repartition"), held.work)
+    ann = board.start(LiveJob("papers", ANN, "ingest"), held.work)
+    bob = board.start(LiveJob("notes", BOB, "repartition"), held.work)
     assert board.find(ann.id, ANN) is board.find(ann.id, OWNER) is ann
     for caller, id_ in ((BOB, ann.id), (ANN, "b000000000000")):
         with pytest.raises(UnknownJobError, match="no job"):
@@ -125,7 +125,7 @@ async def test_jobs_are_seen_by_who_started_them_and_by_the_owner() -> None:
 
 async def test_what_jobs_may_cost_is_held_until_they_end() -> None:
     board, held = JobBoard(), Held()
-    job = board.start(LiveJob(ANN, "papers", "ingest", most_cost=4.0), held.work)
+    job = board.start(LiveJob("papers", ANN, "ingest", most_cost=4.0), held.work)
     assert (board.held_costs(ANN), board.held_costs(BOB)) == ({job: 4.0}, {})
     held.go.set()
     await told(job)

@@ -261,7 +261,7 @@ async def test_jobs_in_progress_are_listed_to_who_started_them(
 ) -> None:
     boss = serving.tokens.programs[hashed("boss")]
     for graph in ("papers", "other"):
-        job = LiveJob(boss, graph, "repartition")
+        job = LiveJob(graph, boss, "repartition")
         serving.jobs.live[job.id] = job
     one, other = (await web.get("/api/jobs/live", **of("boss"))).json()
     assert [(one["graph"], one["kind"]), other["graph"]] == [("papers", "repartition"), "other"]

@@ -14,13 +14,12 @@ import pytest
 
 from pgs_neo4j.config import PGSConfig, Settings
 from pgs_neo4j.engine import PGS
+from pgs_neo4j.engine.live_work import LiveBoard
 from pgs_neo4j.errors import UsageError
-from pgs_neo4j.web import jobs
 from pgs_neo4j.web import serve as module
 from pgs_neo4j.web.access import tokens
 from pgs_neo4j.web.access.new_links import ask_link
 from pgs_neo4j.web.access.tokens import FREE
-from pgs_neo4j.web.runs import board
 from pgs_neo4j.web.serve import ServeOptions, _listening, check_options, serve, settle_memory
 from tests.fakes.tokens import unchanged
 from tests.fakes.working_engine import WorkingEngine
@@ -122,9 +121,8 @@ async def hang(*_: object, **__: object) -> None:
 async def test_it_ends_although_the_database_hangs_and_connections_are_idle(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    assert board.STOP_S + module.STOP_S + module.FORCE_S < 5
-    for one in (board, jobs):
-        monkeypatch.setattr(one, "STOP_S", 0.2)
+    assert LiveBoard.stop_s + module.STOP_S + module.FORCE_S < 5
+    monkeypatch.setattr(LiveBoard, "stop_s", 0.2)
     pgs = WorkingEngine(hang)
     pgs.jobs = SimpleNamespace(attempt=hang)
     async with served(pgs.as_pgs()) as server, server.owner() as owner:

@@ -81,9 +81,9 @@ async def test_who_comes_back_too_late_gets_no_fault(error: Exception) -> None:
 async def test_a_run_that_read_nothing_is_told_without_the_database() -> None:
     engine: Any = SimpleNamespace(runs=Runs(0, AWAY))
     serving = serving_of(engine, OWNER)
-    run = LiveRun(RUN, OWNER, "papers", "default", "Why?")
+    run = LiveRun(RUN, "papers", "default", OWNER, "Why?")
     run.log.add("accepted", {"run": RUN})
-    run.end("cancelled", "cancelled", {})
+    run.end("cancelled", {})
     serving.board.live[RUN] = run
     async with in_process(serving, "owner") as web:
         stream = await web.get(f"/api/runs/{RUN}/events")
@@ -102,12 +102,12 @@ async def test_who_has_heard_everything_is_told_not_to_come_back() -> None:
     """Browsers come back after every end of a stream, until they are answered with 204."""
     engine: Any = SimpleNamespace(runs=Runs(0, AWAY))
     serving = serving_of(engine, OWNER)
-    run = LiveRun(RUN, OWNER, "papers", "default", "Why?")
-    job = LiveJob(OWNER, "papers", "demo")
+    run = LiveRun(RUN, "papers", "default", OWNER, "Why?")
+    job = LiveJob("papers", OWNER, "demo")
     for log in (run.log, job.log):
         log.add("accepted", {})
     serving.board.live[RUN], serving.jobs.live[job.id] = run, job
-    run.end("cancelled", "cancelled", {})
+    run.end("cancelled", {})
     job.end("cancelled", {})
     async with in_process(serving, "owner") as web:
         for path, log in (
