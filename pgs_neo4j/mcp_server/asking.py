@@ -135,7 +135,7 @@ class AskingTools:
         """
         stored = await self.desk.graph(ctx, graph)
         inquiry = Inquiry(
-            run=self.desk.pgs.runs.new_id(),
+            id=self.desk.pgs.runs.new_id(),
             graph=stored.name,
             session=self.desk.visitor(ctx).stored_session(session),
             question=question,
@@ -216,7 +216,7 @@ class AskingTools:
             raise
         if inquiry.failure is not None:
             if inquiry.advance.run:
-                inquiry.failure.add_note(f"continue_reading with run {inquiry.run} resumes it")
+                inquiry.failure.add_note(f"continue_reading with run {inquiry.id} resumes it")
             raise inquiry.failure
         return await inquiry_reply(self.desk, visitor, inquiry, 0)
 
@@ -239,7 +239,7 @@ class AskingTools:
                 session=inquiry.session,
                 full_sweep=full_sweep,
                 knobs=self._knobs(max_cost, limits, strict),
-                run_id=inquiry.run,
+                run_id=inquiry.id,
             )
             return await self.desk.pgs.execute(request, on_event=hear)
 
@@ -250,7 +250,7 @@ class AskingTools:
 
         async def resume(hear: OnEvent, max_cost: float | None) -> Answer:
             knobs = self._knobs(max_cost, limits)
-            return await self.desk.pgs.resume(inquiry.run, on_event=hear, **knobs)
+            return await self.desk.pgs.resume(inquiry.id, on_event=hear, **knobs)
 
         return resume
 

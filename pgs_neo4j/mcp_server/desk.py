@@ -13,26 +13,21 @@ from typing import Any, Literal, Protocol
 from mcp.server.mcpserver import Context
 
 from pgs_neo4j.engine import PGS, StoredGraph, find_only_graph
+from pgs_neo4j.engine.live_work import Viewer
 from pgs_neo4j.errors import UnknownGraphError, UnknownRunError
 from pgs_neo4j.mcp_server.inquiries import Inquiries
 
 Call = Context[Any]
 
 
-class Visitor(Protocol):
-    """What a caller may see.
+class Visitor(Viewer, Protocol):
+    """What a caller may see, and whether it may ask.
 
     Each caller has its own names for sessions; the database has one name for each of them all.
     """
 
-    def sees(self, graph: str) -> bool:
-        """Return whether the caller may see a graph."""
-
     def stored_session(self, name: str) -> str:
         """Return the name under which a session of the caller is stored."""
-
-    def own_session(self, stored: str) -> str | None:
-        """Return the caller's name of a stored session; None for a session of another caller."""
 
     def require(self, role: Literal["asker"]) -> None:
         """Raise an error of this package unless the caller may ask."""
@@ -78,7 +73,7 @@ class McpBounds:
 
 @dataclass(frozen=True, slots=True)
 class Desk:
-    """An engine and its callers; the maker of a desk closes its ``inquiries``."""
+    """An engine and its callers; the maker of a desk stops its ``inquiries``."""
 
     pgs: PGS
     inquiries: Inquiries = field(default_factory=Inquiries)

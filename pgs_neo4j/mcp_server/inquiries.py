@@ -8,8 +8,11 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from functools import partial
+from math import inf
+from typing import TYPE_CHECKING, ClassVar
 
+from pgs_neo4j.engine.live_work import LiveBoard, LiveWork
 from pgs_neo4j.errors import BusyError, PGSError
 from pgs_neo4j.events import (
     CallRetried,
@@ -31,9 +34,7 @@ if TYPE_CHECKING:
     from pgs_neo4j.mcp_server.desk import Visitor
 
 
-MOST_ENDED = 100  # inquiries remembered after their end; their runs are in the database
 TICK_S = 0.2  # between two looks at the progress
-STOP_S = 4.0
 PHASES = {
     "partition": "partitioning the graph",
     "route": "choosing the partitions to read",
@@ -108,131 +109,117 @@ Report = Callable[[Advance], Awaitable[None]]
 
 
 @dataclass(slots=True, eq=False)
-class Inquiry:
-    """A question of an agent; the database knows its run from ``advance.run`` on.
+class Inquiry(LiveWork):
+    """A question of an agent, under the id of its run, which is recorded from ``advance.run`` on.
 
     ``max_cost`` is the most that the agent lets it cost; None leaves that to the settings.
-    ``resumed``: its run began earlier.
+    ``resumed``: its run began earlier. ``accepted``: it can no longer be refused.
     """
 
-    run: str
-    graph: str
-    session: str
     question: str
     max_cost: float | None = None
     resumed: bool = False
     advance: Advance = field(default_factory=Advance)
-    task: asyncio.Task[Answer] | None = field(default=None, repr=False)
-
-    @property
-    def active(self) -> bool:
-        """Whether it is in progress."""
-        return self.task is not None and not self.task.done()
+    accepted: bool = False
 
     @property
     def answer(self) -> Answer | None:
         """Its answer, None without one."""
-        if self.task is None or self.active or self.task.cancelled() or self.task.exception():
-            return None
-        return self.task.result()
+        ended = None if self.active or self.cancelled or self.failure else self.task
+        return ended.result() if ended else None
 
     @property
     def cancelled(self) -> bool:
         """Whether it was canceled."""
-        return self.task is not None and self.task.done() and self.task.cancelled()
+        return self.task is not None and self.task.cancelled()
 
     @property
     def failure(self) -> BaseException | None:
         """The error that ended it, None without one."""
-        if self.task is None or self.active or self.task.cancelled():
-            return None
-        return self.task.exception()
+        ended = None if self.active or self.cancelled else self.task
+        return ended.exception() if ended else None
 
     @property
     def error(self) -> str:
         """One sentence on why it failed, empty if it did not."""
         failure = self.failure
-        if failure is None or isinstance(failure, PGSError):
-            return "" if failure is None else str(failure)
-        return f"unexpected error in pgs_neo4j ({type(failure).__name__})"
+        if isinstance(failure, PGSError):
+            return str(failure)
+        return f"unexpected error in pgs_neo4j ({type(failure).__name__})" if failure else ""
 
 
-async def launch_here(inquiry: Inquiry, visitor: Visitor, work: Work) -> asyncio.Task[Answer]:
-    """Begin a question in this process, bounded by nothing but its own limits."""
-    del visitor
-    return asyncio.ensure_future(work(inquiry.advance.hear, inquiry.max_cost))
-
-
-Launch = Callable[[Inquiry, "Visitor", Work], Awaitable[asyncio.Task[Answer]]]
-"""Begins a question of a caller. Raises an error of this package if it may not begin."""
+Launch = Callable[[Inquiry, "Visitor", Work], Awaitable[Awaitable[Answer]]]
+"""Begins a question of a caller. Raises an error of this package if it must not begin."""
 
 
 @dataclass(slots=True)
-class Inquiries:
-    """The questions of one process, at most ``most`` in progress. ``close`` ends them all.
+class Inquiries(LiveBoard[Inquiry]):
+    """The questions of one process, at most ``most`` in progress.
 
     A program with limits of its own sets ``launch``, and ``most`` to None.
     """
 
+    keep_s: ClassVar[float] = inf
+    most_ended: ClassVar[int] = 100  # their runs are in the database
+    cancel_s: ClassVar[float | None] = 4.0
+    stop_s: ClassVar[float] = 4.0
+    advice: ClassVar[str] = "wait for it with the tool result"
+
     most: int | None = 2
-    launch: Launch = launch_here
-    _held: dict[str, Inquiry] = field(default_factory=dict, repr=False)
+    launch: Launch | None = None
 
     async def start(self, inquiry: Inquiry, visitor: Visitor, work: Work) -> Inquiry:
-        """Begin a question in the background, under the id of its run. Raises BusyError."""
-        active = sum(one.active for one in self._held.values())
+        """Begin a question in the background, unless it is canceled first.
+
+        Raises BusyError, and what ``launch`` raises.
+        """
+        former = self.live.get(inquiry.id)
+        task = self.begin(inquiry, partial(self._carry_out, inquiry, visitor, work))
+        task.add_done_callback(lambda _: self._forget_refused(inquiry, former))
+        try:
+            await inquiry.begun.wait()
+        except asyncio.CancelledError:
+            task.cancel()
+            raise
+        if inquiry.failure is not None and not inquiry.accepted:
+            raise inquiry.failure
+        return inquiry
+
+    def check_limits(self, work: Inquiry) -> None:
+        """Raise BusyError if as many questions are in progress as may be."""
+        del work
+        active = len(self.active())
         if self.most is not None and active >= self.most:
             raise BusyError(
                 f"{counted(active, 'question is', 'questions are')} in progress, which is the "
                 "most at once; wait for one with the tool result, or stop it with cancel"
             )
-        former = self._held.get(inquiry.run)
-        if former is not None and former.active:
-            raise BusyError(f"run {inquiry.run} is in progress; wait for it with the tool result")
-        inquiry.task = await self.launch(inquiry, visitor, work)
-        self._tidy()
-        self._held.pop(inquiry.run, None)  # the latest stand at the end
-        self._held[inquiry.run] = inquiry
-        return inquiry
-
-    def find(self, run: str, visitor: Visitor) -> Inquiry | None:
-        """Return the question of a run; None for a question of another caller."""
-        inquiry = self._held.get(run)
-        if inquiry is None or not visitor.sees(inquiry.graph):
-            return None
-        return None if visitor.own_session(inquiry.session) is None else inquiry
 
     async def wait(self, inquiry: Inquiry, wait_s: float, report: Report) -> None:
         """Return when a question has ended, or after ``wait_s``. Progress is reported."""
         loop = asyncio.get_running_loop()
         end, reported = loop.time() + wait_s, -1
-        while inquiry.task is not None:
+        while True:
             if inquiry.advance.number != reported:
                 reported = inquiry.advance.number
                 await report(inquiry.advance)
             left = end - loop.time()
-            if inquiry.task.done() or left <= 0:
+            if not inquiry.active or left <= 0:
                 return
-            await asyncio.wait([inquiry.task], timeout=min(TICK_S, left))
+            await inquiry.wait(min(TICK_S, left))
 
-    async def cancel(self, inquiry: Inquiry) -> None:
-        """Cancel a question, and return when it has ended. Its run can be resumed."""
-        if inquiry.task is not None and inquiry.active:
-            inquiry.task.cancel()
-            await asyncio.wait([inquiry.task], timeout=STOP_S)
+    async def _carry_out(self, inquiry: Inquiry, visitor: Visitor, work: Work) -> Answer:
+        if self.launch is None:
+            answering = work(inquiry.advance.hear, inquiry.max_cost)
+        else:
+            answering = await self.launch(inquiry, visitor, work)
+        inquiry.accepted = True
+        inquiry.begun.set()
+        return await answering
 
-    async def close(self) -> None:
-        """Cancel all questions; their runs can be resumed."""
-        tasks = [one.task for one in self._held.values() if one.task is not None]
-        for task in tasks:
-            task.cancel()
-        if tasks:
-            await asyncio.wait(tasks, timeout=STOP_S)
-        for task in tasks:
-            if task.done() and not task.cancelled():
-                task.exception()  # nobody asks for it any more
-
-    def _tidy(self) -> None:
-        ended = [run for run, one in self._held.items() if not one.active]
-        for run in ended[: max(len(ended) - MOST_ENDED, 0)]:
-            del self._held[run]
+    def _forget_refused(self, inquiry: Inquiry, former: Inquiry | None) -> None:
+        """Give the place of a question that never began back to the one before."""
+        if not inquiry.accepted:
+            del self.live[inquiry.id]
+            if former is not None:
+                self.live[former.id] = former

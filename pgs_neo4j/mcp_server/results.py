@@ -77,14 +77,14 @@ async def inquiry_reply(desk: Desk, visitor: Visitor, inquiry: Inquiry, offset: 
     """
     if not inquiry.active and (inquiry.answer is not None or inquiry.advance.run):
         try:
-            stored = (await read_result(desk, visitor, inquiry.run)).reply(offset)
+            stored = (await read_result(desk, visitor, inquiry.id)).reply(offset)
             return stored.model_copy(update={"error": inquiry.error or stored.error})
         except UnknownRunError:  # its session was deleted, or everything
             if inquiry.answer is not None:
                 raise
     state = "running" if inquiry.active else "interrupted" if inquiry.cancelled else "failed"
     reply = RunReply(
-        run=inquiry.run,
+        run=inquiry.id,
         state=state,
         graph=inquiry.graph,
         session=visitor.own_session(inquiry.session) or "",

@@ -96,7 +96,7 @@ async def serve_stdio(
             ready.set_result(outgoing)
             await protocol.run(incoming, outgoing, protocol.create_initialization_options())
     finally:
-        await desk.inquiries.close()
+        await desk.inquiries.stop()
 
 
 @contextmanager

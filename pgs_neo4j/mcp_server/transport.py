@@ -79,7 +79,7 @@ class HttpTransport:
                 ready.set()
                 await stopping.wait()
         finally:
-            await self.desk.inquiries.close()
+            await self.desk.inquiries.stop()
 
 
 def _opens(scope: Message) -> bool:

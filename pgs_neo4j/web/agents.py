@@ -7,7 +7,7 @@ the library, requests are refused with how to install it.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, MutableMapping
+from collections.abc import AsyncIterator, Awaitable, Callable, MutableMapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
@@ -83,10 +83,8 @@ def _open_transport(serving: Serving) -> HttpTransport | None:
             raise
         return None
 
-    async def launch(inquiry: Inquiry, visitor: Visitor, work: Work) -> asyncio.Task[Answer]:
-        return await _launch(serving, inquiry, cast(Caller, visitor), work)
-
-    desk = Desk(serving.pgs, Inquiries(None, launch), visitor_of=_visitor_of)
+    inquiries = Inquiries(None, partial(_launch, serving))
+    desk = Desk(serving.pgs, inquiries, visitor_of=_visitor_of)
     return HttpTransport(desk, _name_of, read_only=serving.read_only)
 
 
@@ -101,9 +99,10 @@ def _name_of(scope: MutableMapping[str, Any]) -> str:
 
 
 async def _launch(
-    serving: Serving, inquiry: Inquiry, caller: Caller, work: Work
-) -> asyncio.Task[Answer]:
+    serving: Serving, inquiry: Inquiry, visitor: Visitor, work: Work
+) -> Awaitable[Answer]:
     """Put a question on the board, where it waits, counts, and ends like those of the API."""
+    caller = cast(Caller, visitor)
     serving.require_writing()
     left = await serving.remaining_cost(caller)
     limits = [most for most in (left, inquiry.max_cost) if most is not None]
@@ -117,7 +116,7 @@ async def _launch(
         return await work(both, most)
 
     run = LiveRun(
-        id=inquiry.run,
+        id=inquiry.id,
         caller=caller,
         graph=inquiry.graph,
         session=inquiry.session,
@@ -125,15 +124,7 @@ async def _launch(
         most_cost=most or 0.0,
         resumed=inquiry.resumed,
     )
-    waiting = asyncio.create_task(_wait(start_awaited(serving.board, run, carry_out)))
-    waiting.add_done_callback(partial(_cancel_with, run))
-    return waiting
-
-
-def _cancel_with(run: LiveRun, waiting: asyncio.Task[Answer]) -> None:
-    """Cancel a run whose wait was canceled before its first step, which would have done so."""
-    if waiting.cancelled() and run.active and run.task is not None:
-        run.task.cancel()
+    return _wait(start_awaited(serving.board, run, carry_out))
 
 
 async def _wait(awaited: AwaitedRun) -> Answer:

@@ -223,7 +223,7 @@ async def test_a_plan_on_the_page_and_of_an_agent_replaces_no_partitions(endpoin
         desk = Desk(pgs, bounds=McpBounds())
         async with Client(create_server(desk)) as agent:
             told = (await agent.call_tool("plan", {"question": "Why?"})).structured_content
-        await desk.inquiries.close()
+        await desk.inquiries.stop()
         assert planned["generation"] == first.id == await generation(pgs)
         for note in (planned["partitions_note"], told["note"]):
             assert "a question updates them first" in note

@@ -11,7 +11,7 @@ from mcp.shared.exceptions import MCPError
 
 from pgs_neo4j.errors import ModelAuthError, PGSError, UnknownNodeError
 from pgs_neo4j.mcp_server.desk import choose_graph
-from pgs_neo4j.mcp_server.inquiries import MOST_ENDED, Inquiries, Inquiry
+from pgs_neo4j.mcp_server.inquiries import Inquiries, Inquiry
 from pgs_neo4j.mcp_server.server import create_server
 from pgs_neo4j.model import Partition
 from tests.fakes.mcp_engine import FakeEngine, Tenant, call, desk, refusal, said, shown, stored_run
@@ -101,8 +101,8 @@ async def test_a_wait_and_a_budget_can_only_be_lowered() -> None:
     assert "1 question is in progress" in said(await call(opened, "ask", question="And?"))
     reply = (await call(opened, "result", run="r000000000001")).structured_content
     assert reply["progress"] == "run r000000000001 began"
-    await opened.inquiries.close()
-    assert not any(one.active for one in opened.inquiries._held.values())
+    await opened.inquiries.stop()
+    assert opened.inquiries.active() == []
 
 
 async def test_pages_of_partitions_fit_the_reply() -> None:
@@ -142,12 +142,12 @@ async def test_questions_that_ended_long_ago_are_forgotten() -> None:
 
     async def report(advance: Any) -> None: ...
 
-    for number in range(MOST_ENDED + 3):
+    for number in range(Inquiries.most_ended + 3):
         asked = Inquiry(f"r{number}", "birds", "s", "Why?")
         latest = await inquiries.start(asked, Tenant(), work)
         await inquiries.wait(latest, 5, report)
     assert (latest.answer, latest.error, latest.cancelled) == (answer, "", False)
-    assert len(inquiries._held) == MOST_ENDED + 1
+    assert len(inquiries.live) == Inquiries.most_ended + 1
 
 
 def test_the_library_leaves_the_logs_of_the_process_alone() -> None:
@@ -187,7 +187,7 @@ async def test_every_limit_reaches_the_engine_under_the_name_of_its_setting() ->
     await call(opened, "ask", question="Why?", wait_s=0, **limits)
     ((_, asked),) = opened.pgs.asked  # type: ignore[attr-defined]
     assert limits.items() <= asked.items()
-    await opened.inquiries.close()
+    await opened.inquiries.stop()
 
 
 async def test_every_argument_is_described_and_only_what_is_there_is_advertised() -> None:

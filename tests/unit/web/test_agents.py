@@ -6,6 +6,7 @@ import asyncio
 import subprocess
 import sys
 from dataclasses import replace
+from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
@@ -13,7 +14,7 @@ import pytest
 
 from pgs_neo4j.errors import BudgetError, BusyError, ModelError
 from pgs_neo4j.events import PhaseStarted, RunStarted
-from pgs_neo4j.mcp_server.inquiries import Inquiry
+from pgs_neo4j.mcp_server.inquiries import Inquiries, Inquiry
 from pgs_neo4j.model import Answer
 from pgs_neo4j.web.access.callers import OWNER, Caller, ForbiddenError
 from pgs_neo4j.web.agents import _launch, _name_of
@@ -38,6 +39,9 @@ with TestClient(create_app(Serving(None, RunBoard(1, unchanged), Tokens(), "c"))
     for path in ("/mcp", "/api/health"):
         print(http.get(path).status_code, http.get(path).text)
 """
+
+
+ANN = Caller("ann", tenant=True, cost_per_day=1.0)
 
 
 class Asked:
@@ -137,13 +141,17 @@ async def test_a_question_that_is_canceled_at_once_does_not_run_on() -> None:
         return await forever(hear)
 
     server = serving()
-    task = await _launch(server, inquiry(), OWNER, work)
-    task.cancel()
-    await asyncio.wait([task])
+    inquiries = Inquiries(None, partial(_launch, server))
+    asked = await inquiries.start(inquiry(), OWNER, work)
     run = server.board.live["r1"]
-    assert run.task is not None
-    await asyncio.wait([run.task], timeout=60.0)
-    assert (run.state, run.active) == ("cancelled", False)
+    await inquiries.cancel(asked)
+    assert (asked.cancelled, run.state, run.active) == (True, "cancelled", False)
+    starting = asyncio.create_task(inquiries.start(inquiry(), ANN, work))
+    await asyncio.sleep(0)
+    assert inquiries.active(), "it asks what is left of the day"
+    assert await inquiries.stop() == []
+    assert (await starting).cancelled
+    assert server.board.live == {"r1": run}
 
 
 async def test_money_that_is_held_and_not_spent_is_said_to_be_so() -> None:
