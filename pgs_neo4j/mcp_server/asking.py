@@ -12,11 +12,11 @@ from pgs_neo4j.config import Knobs, lower_limit
 from pgs_neo4j.engine import Request
 from pgs_neo4j.errors import UnknownRunError, UsageError
 from pgs_neo4j.events import OnEvent
-from pgs_neo4j.mcp_server.desk import Call, Desk
-from pgs_neo4j.mcp_server.inquiries import Advance, Inquiry, Work
 from pgs_neo4j.mcp_server.looking import Graph
+from pgs_neo4j.mcp_server.questions import Advance, Inquiry, Work
 from pgs_neo4j.mcp_server.replies import PlanReply, RunReply
 from pgs_neo4j.mcp_server.results import inquiry_reply, plan_reply, read_result
+from pgs_neo4j.mcp_server.service import Call, Desk
 from pgs_neo4j.mcp_server.tool_rules import tool_errors
 from pgs_neo4j.model import Answer, Mode
 

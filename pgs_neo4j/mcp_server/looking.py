@@ -10,7 +10,6 @@ from typing import Annotated
 from pydantic import Field
 
 from pgs_neo4j.errors import UnknownPageError
-from pgs_neo4j.mcp_server.desk import Call, Desk, EveryVisitor, visible_graphs
 from pgs_neo4j.mcp_server.replies import (
     FindingEntry,
     FindingsReply,
@@ -27,6 +26,7 @@ from pgs_neo4j.mcp_server.replies import (
     PartitionText,
     TypeCount,
 )
+from pgs_neo4j.mcp_server.service import Call, Desk, EveryVisitor, visible_graphs
 from pgs_neo4j.mcp_server.tool_rules import cut_text, fit_items, tool_errors
 from pgs_neo4j.model import (
     NeighborPage,

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from pgs_neo4j.errors import UnknownPartitionError
-from pgs_neo4j.mcp_server.desk import Call, Desk
 from pgs_neo4j.mcp_server.looking import partition_text
 from pgs_neo4j.mcp_server.results import read_result
+from pgs_neo4j.mcp_server.service import Call, Desk
 from pgs_neo4j.mcp_server.tool_rules import cut_text, resource_errors
 from pgs_neo4j.text.headings import lower_headings
 from pgs_neo4j.text.prompt_text import clean_text

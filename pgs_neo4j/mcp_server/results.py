@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 from pgs_neo4j.engine import StoredRun
 from pgs_neo4j.errors import UnknownRunError
-from pgs_neo4j.mcp_server.desk import Desk, Visitor, unknown_run
-from pgs_neo4j.mcp_server.inquiries import Inquiry
+from pgs_neo4j.mcp_server.questions import Inquiry
 from pgs_neo4j.mcp_server.replies import (
     AnswerText,
     CitedNode,
@@ -18,6 +17,7 @@ from pgs_neo4j.mcp_server.replies import (
     RunCoverage,
     RunReply,
 )
+from pgs_neo4j.mcp_server.service import Desk, Visitor, unknown_run
 from pgs_neo4j.mcp_server.tool_rules import cut_text, fit_items
 from pgs_neo4j.model import Answer, Citation, Coverage, Plan, PlannedTotal
 from pgs_neo4j.text.prompt_text import clean_text

@@ -14,8 +14,8 @@ from mcp.server.auth.provider import AccessToken
 from mcp.server.transport_security import TransportSecuritySettings
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 
-from pgs_neo4j.mcp_server.desk import Desk
 from pgs_neo4j.mcp_server.server import create_server
+from pgs_neo4j.mcp_server.service import Desk
 
 MOST_CONNECTIONS = 500  # connections of older clients that are open at once
 SHARE = 4

@@ -25,8 +25,8 @@ from pgs_neo4j.web.runs.board import LiveRun
 from pgs_neo4j.web.shared import Serving
 
 if TYPE_CHECKING:
-    from pgs_neo4j.mcp_server.desk import Visitor
-    from pgs_neo4j.mcp_server.inquiries import Inquiry, Work
+    from pgs_neo4j.mcp_server.questions import Inquiry, Work
+    from pgs_neo4j.mcp_server.service import Visitor
     from pgs_neo4j.mcp_server.transport import HttpTransport
 
 PATH = "/mcp"
@@ -75,8 +75,8 @@ class _Missing:
 def _open_transport(serving: Serving) -> HttpTransport | None:
     """Return the MCP server of a server; None if its library is not installed."""
     try:
-        from pgs_neo4j.mcp_server.desk import Desk
-        from pgs_neo4j.mcp_server.inquiries import Inquiries
+        from pgs_neo4j.mcp_server.questions import Inquiries
+        from pgs_neo4j.mcp_server.service import Desk
         from pgs_neo4j.mcp_server.transport import HttpTransport
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] not in ("mcp", "mcp_types"):

@@ -14,9 +14,9 @@ from pgs_neo4j.config import PGSConfig
 from pgs_neo4j.engine import Request, StoredGraph, StoredRun
 from pgs_neo4j.errors import PGSError, UnknownRunError, UsageError
 from pgs_neo4j.events import RunStarted
-from pgs_neo4j.mcp_server.desk import Desk, McpBounds, Visitor
-from pgs_neo4j.mcp_server.inquiries import Inquiries
+from pgs_neo4j.mcp_server.questions import Inquiries
 from pgs_neo4j.mcp_server.server import create_server
+from pgs_neo4j.mcp_server.service import Desk, McpBounds, Visitor
 from pgs_neo4j.model import (
     Answer,
     Citation,

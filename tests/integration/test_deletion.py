@@ -15,9 +15,9 @@ from pgs_neo4j.documents.deletion.scan import ANSWERS, FORGOTTEN
 from pgs_neo4j.engine import PGS
 from pgs_neo4j.errors import BusyError, DatabaseError, UsageError
 from pgs_neo4j.llm.scripted import Reply, contract_reply
-from pgs_neo4j.mcp_server.desk import Desk
-from pgs_neo4j.mcp_server.inquiries import Inquiries
+from pgs_neo4j.mcp_server.questions import Inquiries
 from pgs_neo4j.mcp_server.server import create_server
+from pgs_neo4j.mcp_server.service import Desk
 from pgs_neo4j.model import Prompt
 from tests.database import alter, fetch
 from tests.engines import answering

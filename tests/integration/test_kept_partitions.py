@@ -5,8 +5,8 @@ from mcp.client import Client
 from pgs_neo4j.config import PGSConfig
 from pgs_neo4j.errors import DatabaseError
 from pgs_neo4j.events import Warned
-from pgs_neo4j.mcp_server.desk import Desk, McpBounds
 from pgs_neo4j.mcp_server.server import create_server
+from pgs_neo4j.mcp_server.service import Desk, McpBounds
 from pgs_neo4j.pgs.partitioning.result import read_current
 from pgs_neo4j.web.access.callers import Caller
 from tests.database import alter

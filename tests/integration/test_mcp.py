@@ -19,9 +19,9 @@ from mcp.client.stdio import StdioServerParameters
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.engine import PGS
 from pgs_neo4j.llm.scripted import ScriptedLLM, contract_reply
-from pgs_neo4j.mcp_server.desk import Desk, McpBounds
-from pgs_neo4j.mcp_server.inquiries import Inquiries
+from pgs_neo4j.mcp_server.questions import Inquiries
 from pgs_neo4j.mcp_server.server import create_server
+from pgs_neo4j.mcp_server.service import Desk, McpBounds
 from pgs_neo4j.model import Prompt
 from tests.conftest import Endpoint
 from tests.database import alter, fetch

@@ -15,7 +15,7 @@ from pgs_neo4j.database.connection import Database
 from pgs_neo4j.engine import PGS
 from pgs_neo4j.llm.scripted import ScriptedLLM, contract_reply
 from pgs_neo4j.mcp_server import transport
-from pgs_neo4j.mcp_server.inquiries import TICK_S
+from pgs_neo4j.mcp_server.questions import TICK_S
 from pgs_neo4j.model import GraphMapping, Prompt
 from tests.agents import agent
 from tests.conftest import Endpoint

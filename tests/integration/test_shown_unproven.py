@@ -18,8 +18,8 @@ from pgs_neo4j.engine import PGS
 from pgs_neo4j.events import ContextsKnown, Event
 from pgs_neo4j.export import AreaState, to_html, to_json, to_markdown
 from pgs_neo4j.llm.context import UNKNOWN
-from pgs_neo4j.mcp_server.desk import Desk
 from pgs_neo4j.mcp_server.server import create_server
+from pgs_neo4j.mcp_server.service import Desk
 from tests.conftest import Endpoint
 from tests.database import fetch
 from tests.engines import model_on_papers

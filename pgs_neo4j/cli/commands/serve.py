@@ -179,8 +179,8 @@ async def _serve_agent(read_only: bool, max_runs: int, max_wait: float, reply_to
     from pgs_neo4j.cli.connection import database, engine
 
     try:
-        from pgs_neo4j.mcp_server.desk import McpBounds
         from pgs_neo4j.mcp_server.server import serve_stdio
+        from pgs_neo4j.mcp_server.service import McpBounds
     except ImportError as error:
         if (error.name or "").partition(".")[0] != "mcp":
             raise

@@ -10,9 +10,9 @@ from mcp.client import Client
 from mcp.shared.exceptions import MCPError
 
 from pgs_neo4j.errors import ModelAuthError, PGSError, UnknownNodeError
-from pgs_neo4j.mcp_server.desk import choose_graph
-from pgs_neo4j.mcp_server.inquiries import Inquiries, Inquiry
+from pgs_neo4j.mcp_server.questions import Inquiries, Inquiry
 from pgs_neo4j.mcp_server.server import create_server
+from pgs_neo4j.mcp_server.service import choose_graph
 from pgs_neo4j.model import Partition
 from tests.fakes.mcp_engine import FakeEngine, Tenant, call, desk, refusal, said, shown, stored_run
 

@@ -10,8 +10,8 @@ from mcp.client import Client
 from mcp.shared.exceptions import MCPError
 
 from pgs_neo4j.errors import DatabaseUnavailableError
-from pgs_neo4j.mcp_server.desk import Desk
 from pgs_neo4j.mcp_server.server import create_server
+from pgs_neo4j.mcp_server.service import Desk
 from pgs_neo4j.model import MemberPage, Partition, PartitionMember
 from tests.fakes.mcp_engine import FakeEngine, Tenant, answer, desk, stored_run
 from tests.unit.text.test_headings import ranks

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from pgs_neo4j.errors import DeadlineError, UnknownRunError
-from pgs_neo4j.mcp_server.inquiries import Inquiry
+from pgs_neo4j.mcp_server.questions import Inquiry
 from pgs_neo4j.mcp_server.replies import RunReply
 from pgs_neo4j.mcp_server.results import MOST_WARNINGS, inquiry_reply, plan_reply, with_answer
 from pgs_neo4j.model import Coverage, Plan, PlannedCalls, PlannedSweep, Routing

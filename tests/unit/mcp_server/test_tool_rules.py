@@ -17,7 +17,7 @@ from pgs_neo4j.events import (
     StepStarted,
     SweepFinished,
 )
-from pgs_neo4j.mcp_server.inquiries import Advance
+from pgs_neo4j.mcp_server.questions import Advance
 from pgs_neo4j.mcp_server.tool_rules import cut_text, fit_items
 from pgs_neo4j.model import Route, Routing, Sweep, SweepStatus
 from pgs_neo4j.text.tokens import estimate

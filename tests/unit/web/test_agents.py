@@ -14,7 +14,7 @@ import pytest
 
 from pgs_neo4j.errors import BudgetError, BusyError, ModelError
 from pgs_neo4j.events import PhaseStarted, RunStarted
-from pgs_neo4j.mcp_server.inquiries import Inquiries, Inquiry
+from pgs_neo4j.mcp_server.questions import Inquiries, Inquiry
 from pgs_neo4j.model import Answer
 from pgs_neo4j.web.access.callers import OWNER, Caller, ForbiddenError
 from pgs_neo4j.web.agents import _launch, _name_of

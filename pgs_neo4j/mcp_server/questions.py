@@ -31,7 +31,7 @@ from pgs_neo4j.model import Answer
 from pgs_neo4j.text.shown import counted
 
 if TYPE_CHECKING:
-    from pgs_neo4j.mcp_server.desk import Visitor
+    from pgs_neo4j.mcp_server.service import Visitor
 
 
 TICK_S = 0.2  # between two looks at the progress

@@ -15,7 +15,7 @@ from mcp.server.mcpserver import Context
 from pgs_neo4j.engine import PGS, StoredGraph, find_only_graph
 from pgs_neo4j.engine.live_work import Viewer
 from pgs_neo4j.errors import UnknownGraphError, UnknownRunError
-from pgs_neo4j.mcp_server.inquiries import Inquiries
+from pgs_neo4j.mcp_server.questions import Inquiries
 
 Call = Context[Any]
 

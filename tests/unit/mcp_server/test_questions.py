@@ -12,7 +12,7 @@ import pytest
 from pgs_neo4j.errors import BudgetError, BusyError, ModelError
 from pgs_neo4j.events import PhaseStarted, RunStarted
 from pgs_neo4j.mcp_server import server
-from pgs_neo4j.mcp_server.inquiries import Advance, Inquiries, Inquiry
+from pgs_neo4j.mcp_server.questions import Advance, Inquiries, Inquiry
 from tests.fakes.mcp_engine import FakeEngine, Tenant
 
 ANSWER: Any = "answer"
