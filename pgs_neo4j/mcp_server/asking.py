@@ -13,10 +13,10 @@ from pgs_neo4j.engine import Request
 from pgs_neo4j.errors import UnknownRunError, UsageError
 from pgs_neo4j.events import OnEvent
 from pgs_neo4j.mcp_server.looking import Graph
-from pgs_neo4j.mcp_server.questions import Advance, Inquiry, Work
+from pgs_neo4j.mcp_server.questions import Advance, LiveQuestion, Work
 from pgs_neo4j.mcp_server.replies import PlanReply, RunReply
-from pgs_neo4j.mcp_server.results import inquiry_reply, plan_reply, read_result
-from pgs_neo4j.mcp_server.service import Call, Desk
+from pgs_neo4j.mcp_server.results import plan_reply, question_reply, read_result
+from pgs_neo4j.mcp_server.service import Call, McpService
 from pgs_neo4j.mcp_server.tool_rules import tool_errors
 from pgs_neo4j.model import Answer, Mode
 
@@ -76,7 +76,7 @@ class Limits:
 class AskingTools:
     """Tools that cost model calls, or write partitions."""
 
-    desk: Desk
+    service: McpService
 
     @tool_errors
     async def plan(
@@ -97,19 +97,19 @@ class AskingTools:
         A graph without partitions is partitioned first, which can take minutes. Partitions that
         there are stay, and the note says whether a question would replace them first.
         """
-        stored = await self.desk.graph(ctx, graph)
-        visitor = self.desk.visitor(ctx)
-        visitor.require("asker")
+        stored = await self.service.graph(ctx, graph)
+        caller = self.service.caller(ctx)
+        caller.require("asker")
         limits = Limits(max_calls, max_tokens, max_sweep_partitions)
         request = Request(
             question,
             graph=stored.name,
             mode=mode,
-            session=visitor.stored_session(session),
+            session=caller.stored_session(session),
             knobs=self._knobs(self._lower_cost(max_cost), limits, strict),
         )
-        plan = await self.desk.pgs.plan(request)
-        return plan_reply(plan, session, self.desk.tokens(0.7))
+        plan = await self.service.pgs.plan(request)
+        return plan_reply(plan, session, self.service.tokens(0.7))
 
     @tool_errors
     async def ask(
@@ -133,17 +133,17 @@ class AskingTools:
         progress, and result fetches its answer. A canceled call cancels the run, which can be
         resumed.
         """
-        stored = await self.desk.graph(ctx, graph)
-        inquiry = Inquiry(
-            id=self.desk.pgs.runs.new_id(),
+        stored = await self.service.graph(ctx, graph)
+        live = LiveQuestion(
+            id=self.service.pgs.runs.new_id(),
             graph=stored.name,
-            session=self.desk.visitor(ctx).stored_session(session),
+            session=self.service.caller(ctx).stored_session(session),
             question=question,
             max_cost=self._lower_cost(max_cost),
         )
         limits = Limits(max_calls, max_tokens, max_sweep_partitions)
-        work = self._asked(inquiry, mode, limits, strict)
-        return await self._start(ctx, inquiry, work, wait_s)
+        work = self._asked(live, mode, limits, strict)
+        return await self._start(ctx, live, work, wait_s)
 
     @tool_errors
     async def continue_reading(
@@ -172,57 +172,59 @@ class AskingTools:
         """
         if run is not None and full_sweep:
             raise UsageError("a run is resumed as it was asked; leave out run or full_sweep")
-        visitor = self.desk.visitor(ctx)
+        caller = self.service.caller(ctx)
         most = self._lower_cost(max_cost)
         limits = Limits(max_calls, max_tokens, max_sweep_partitions)
         if run is not None:
-            stored = (await read_result(self.desk, visitor, run)).stored
+            stored = (await read_result(self.service, caller, run)).stored
             asked, knobs = str(stored.properties["question"]), stored.properties["config"]
             most = lower_limit(knobs, "max_cost", most)
             limits = limits.lowered(knobs)
-            former = Inquiry(stored.id, stored.graph, stored.session, asked, most, resumed=True)
+            former = LiveQuestion(
+                stored.id, stored.graph, stored.session, asked, most, resumed=True
+            )
             return await self._start(ctx, former, self._resumed(former, limits), wait_s)
-        named = await self.desk.graph(ctx, graph)
-        own = visitor.stored_session(session)
+        named = await self.service.graph(ctx, graph)
+        own = caller.stored_session(session)
         if question is None:
-            latest = await self.desk.pgs.runs(named.name, own, asked=True, limit=1)
+            latest = await self.service.pgs.runs(named.name, own, asked=True, limit=1)
             if not latest:
                 raise UnknownRunError(f"session {session} of graph {named.name} has no question")
             question = latest[0].question
-        new = Inquiry(self.desk.pgs.runs.new_id(), named.name, own, question, most)
+        new = LiveQuestion(self.service.pgs.runs.new_id(), named.name, own, question, most)
         work = self._asked(new, "continue", limits, strict, full_sweep=full_sweep)
         return await self._start(ctx, new, work, wait_s)
 
     @tool_errors
     async def cancel(self, ctx: Call, run: Run) -> RunReply:
         """Stop a question that is in progress here. Its run can be resumed."""
-        visitor = self.desk.visitor(ctx)
-        visitor.require("asker")
-        inquiry = self.desk.inquiries.find(run, visitor)
-        if inquiry is None:
-            return (await read_result(self.desk, visitor, run)).reply()
-        await self.desk.inquiries.cancel(inquiry)
-        return await inquiry_reply(self.desk, visitor, inquiry, 0)
+        caller = self.service.caller(ctx)
+        caller.require("asker")
+        live = self.service.questions.find(run, caller)
+        if live is None:
+            return (await read_result(self.service, caller, run)).reply()
+        await self.service.questions.cancel(live)
+        return await question_reply(self.service, caller, live, 0)
 
-    async def _start(self, ctx: Call, inquiry: Inquiry, work: Work, wait_s: float) -> RunReply:
-        visitor = self.desk.visitor(ctx)
-        visitor.require("asker")
-        await self.desk.inquiries.start(inquiry, visitor, work)
+    async def _start(self, ctx: Call, live: LiveQuestion, work: Work, wait_s: float) -> RunReply:
+        caller = self.service.caller(ctx)
+        caller.require("asker")
+        await self.service.questions.start(live, caller, work)
         try:
-            await wait_for(self.desk, ctx, inquiry, wait_s)
+            await wait_for(self.service, ctx, live, wait_s)
         except asyncio.CancelledError:
-            if inquiry.task is not None:
-                inquiry.task.cancel()
+            if live.task is not None:
+                live.task.cancel()
             raise
-        if inquiry.failure is not None:
-            if inquiry.advance.run:
-                inquiry.failure.add_note(f"continue_reading with run {inquiry.id} resumes it")
-            raise inquiry.failure
-        return await inquiry_reply(self.desk, visitor, inquiry, 0)
+        if live.failure is not None:
+            if live.advance.run:
+                live.failure.add_note(f"continue_reading with run {live.id} resumes it")
+            raise live.failure
+        return await question_reply(self.service, caller, live, 0)
 
     def _asked(
         self,
-        inquiry: Inquiry,
+        live: LiveQuestion,
         mode: Mode,
         limits: Limits,
         strict: bool | None,
@@ -233,33 +235,33 @@ class AskingTools:
 
         async def execute(hear: OnEvent, max_cost: float | None) -> Answer:
             request = Request(
-                inquiry.question,
-                graph=inquiry.graph,
+                live.question,
+                graph=live.graph,
                 mode=mode,
-                session=inquiry.session,
+                session=live.session,
                 full_sweep=full_sweep,
                 knobs=self._knobs(max_cost, limits, strict),
-                run_id=inquiry.id,
+                run_id=live.id,
             )
-            return await self.desk.pgs.execute(request, on_event=hear)
+            return await self.service.pgs.execute(request, on_event=hear)
 
         return execute
 
-    def _resumed(self, inquiry: Inquiry, limits: Limits) -> Work:
+    def _resumed(self, live: LiveQuestion, limits: Limits) -> Work:
         """Return the work of a run that ended without an answer."""
 
         async def resume(hear: OnEvent, max_cost: float | None) -> Answer:
             knobs = self._knobs(max_cost, limits)
-            return await self.desk.pgs.resume(inquiry.id, on_event=hear, **knobs)
+            return await self.service.pgs.resume(live.id, on_event=hear, **knobs)
 
         return resume
 
     def _lower_cost(self, max_cost: float | None) -> float | None:
-        return _lower(max_cost, self.desk.pgs.config.max_cost)
+        return _lower(max_cost, self.service.pgs.config.max_cost)
 
     def _knobs(self, max_cost: float | None, limits: Limits, strict: bool | None = None) -> Knobs:
         """Return the knobs for limits below those of the settings, and for strictness."""
-        config = self.desk.pgs.config
+        config = self.service.pgs.config
         lower = {name: _lower(most, getattr(config, name)) for name, most in asdict(limits).items()}
         wanted = {"max_cost": max_cost, **lower, "strict": strict}
         return cast("Knobs", {name: value for name, value in wanted.items() if value is not None})
@@ -269,28 +271,28 @@ class AskingTools:
 class ResultTool:
     """The tool that fetches answers; it changes nothing."""
 
-    desk: Desk
+    service: McpService
 
     @tool_errors
     async def result(
         self, ctx: Call, run: Run, wait_s: WaitS = 0.0, offset: Offset = 0
     ) -> RunReply:
         """Fetch the answer of a run, or how far it is; offset leads through a long answer."""
-        visitor = self.desk.visitor(ctx)
-        inquiry = self.desk.inquiries.find(run, visitor)
-        if inquiry is None:
-            return (await read_result(self.desk, visitor, run)).reply(offset)
-        await wait_for(self.desk, ctx, inquiry, wait_s)
-        return await inquiry_reply(self.desk, visitor, inquiry, offset)
+        caller = self.service.caller(ctx)
+        live = self.service.questions.find(run, caller)
+        if live is None:
+            return (await read_result(self.service, caller, run)).reply(offset)
+        await wait_for(self.service, ctx, live, wait_s)
+        return await question_reply(self.service, caller, live, offset)
 
 
-async def wait_for(desk: Desk, ctx: Call, inquiry: Inquiry, wait_s: float) -> None:
+async def wait_for(service: McpService, ctx: Call, live: LiveQuestion, wait_s: float) -> None:
     """Wait for a question, within the bounds, and report its progress to the caller."""
 
     async def report(advance: Advance) -> None:
         await ctx.report_progress(advance.value, advance.total, advance.line)
 
-    await desk.inquiries.wait(inquiry, min(wait_s, desk.bounds.most_wait_s), report)
+    await service.questions.wait(live, min(wait_s, service.bounds.most_wait_s), report)
 
 
 def _lower(wanted: float | None, configured: float | None) -> float | None:

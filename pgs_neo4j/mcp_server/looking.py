@@ -26,7 +26,7 @@ from pgs_neo4j.mcp_server.replies import (
     PartitionText,
     TypeCount,
 )
-from pgs_neo4j.mcp_server.service import Call, Desk, EveryVisitor, visible_graphs
+from pgs_neo4j.mcp_server.service import Call, McpService, ProcessOwner, visible_graphs
 from pgs_neo4j.mcp_server.tool_rules import cut_text, fit_items, tool_errors
 from pgs_neo4j.model import (
     NeighborPage,
@@ -52,17 +52,17 @@ TERMS, TITLES, TYPES, LINE = 8, 3, 50, 200
 class LookingTools:
     """Tools that read and never change anything."""
 
-    desk: Desk
+    service: McpService
 
     @tool_errors
     async def graphs(self, ctx: Call) -> GraphsReply:
         """List the graphs that can be asked or looked at."""
-        stored = await visible_graphs(self.desk.pgs, self.desk.visitor(ctx))
+        stored = await visible_graphs(self.service.pgs, self.service.caller(ctx))
         entries = [
             GraphEntry(name=one.name, nodes=one.node_count, partitions=one.partition_count)
             for one in stored
         ]
-        fitting = fit_items(entries, self.desk.tokens(0.9))
+        fitting = fit_items(entries, self.service.tokens(0.9))
         return GraphsReply(graphs=fitting, note=_left_out(entries, fitting, "graph"))
 
     @tool_errors
@@ -77,14 +77,14 @@ class LookingTools:
         limit: Limit = 50,
     ) -> PartitionsReply:
         """List the partitions of a graph, or the nodes of one partition by weight."""
-        stored = await self.desk.graph(ctx, graph)
+        stored = await self.service.graph(ctx, graph)
         start = _number(after)
         if partition is not None:
             return await self._members(stored.name, partition, start, limit)
-        parts = await self.desk.pgs.partitions(stored.name)
+        parts = await self.service.pgs.partitions(stored.name)
         first = start or 0
         entries = [_partition(part) for part in parts[first : first + limit]]
-        fitting = fit_items(entries, self.desk.tokens(0.9))
+        fitting = fit_items(entries, self.service.tokens(0.9))
         end = first + len(fitting)
         return PartitionsReply(
             graph=stored.name,
@@ -96,9 +96,9 @@ class LookingTools:
     async def _members(
         self, graph: str, partition: int, after: int | None, limit: int
     ) -> PartitionsReply:
-        page = await self.desk.pgs.browse.members(graph, partition, after=after, limit=limit)
+        page = await self.service.pgs.browse.members(graph, partition, after=after, limit=limit)
         entries = [_member(member) for member in page.members]
-        fitting = fit_items(entries, self.desk.tokens(0.9))
+        fitting = fit_items(entries, self.service.tokens(0.9))
         more = page.after is not None or len(fitting) < len(entries)
         return PartitionsReply(
             graph=graph,
@@ -121,8 +121,8 @@ class LookingTools:
         limit: Limit = 20,
     ) -> NodeReply:
         """Show a node: its text, properties, partition, and a page of its neighbors."""
-        stored = await self.desk.graph(ctx, graph)
-        details = await self.desk.pgs.browse.node(stored.name, element_id)
+        stored = await self.service.graph(ctx, graph)
+        details = await self.service.pgs.browse.node(stored.name, element_id)
         page = await self._neighbors(stored.name, element_id, relationship_type, after, limit)
         return self._node(stored.name, details, page, offset)
 
@@ -131,17 +131,21 @@ class LookingTools:
     ) -> NeighborPage:
         """Return a page of neighbors that fits a reply."""
         read = partial(
-            self.desk.pgs.browse.neighbors, graph, element_id, relationship_type=kind, after=after
+            self.service.pgs.browse.neighbors,
+            graph,
+            element_id,
+            relationship_type=kind,
+            after=after,
         )
         page = await read(limit=limit)
         entries = [_neighbor(one) for one in page.neighbors]
-        fitting = fit_items(entries, self.desk.tokens(0.3))
+        fitting = fit_items(entries, self.service.tokens(0.3))
         return page if len(fitting) == len(entries) else await read(limit=len(fitting))
 
     def _node(self, graph: str, details: NodeDetails, page: NeighborPage, offset: int) -> NodeReply:
         text = clean_text(details.text)
-        piece, following = cut_text(text, offset, self.desk.tokens(0.4))
-        properties, dropped = _properties(details.properties, self.desk.tokens(0.15))
+        piece, following = cut_text(text, offset, self.service.tokens(0.4))
+        properties, dropped = _properties(details.properties, self.service.tokens(0.15))
         dropped += details.properties_left_out
         notes = (
             f"the text is cut; offset={following} has the rest" if following else "",
@@ -179,17 +183,17 @@ class LookingTools:
         self, ctx: Call, element_id: ElementId, graph: Graph = None, limit: Limit = 20
     ) -> FindingsReply:
         """List what earlier runs found on a node, those of the latest run first."""
-        stored = await self.desk.graph(ctx, graph)
-        visitor = self.desk.visitor(ctx)
+        stored = await self.service.graph(ctx, graph)
+        caller = self.service.caller(ctx)
         own = None
-        if not isinstance(visitor, EveryVisitor):
-            infos = await self.desk.pgs.sessions(stored.name)
-            own = [info.id for info in infos if visitor.own_session(info.id) is not None]
-        findings = await self.desk.pgs.browse.findings_on_node(
+        if not isinstance(caller, ProcessOwner):
+            infos = await self.service.pgs.sessions(stored.name)
+            own = [info.id for info in infos if caller.own_session(info.id) is not None]
+        findings = await self.service.pgs.browse.findings_on_node(
             stored.name, element_id, sessions=own, limit=limit
         )
-        entries = [_finding(one, visitor.own_session(one.session) or "") for one in findings]
-        fitting = fit_items(entries, self.desk.tokens(0.9))
+        entries = [_finding(one, caller.own_session(one.session) or "") for one in findings]
+        fitting = fit_items(entries, self.service.tokens(0.9))
         return FindingsReply(
             graph=stored.name,
             element_id=element_id,

@@ -31,7 +31,7 @@ from pgs_neo4j.model import Answer
 from pgs_neo4j.text.shown import counted
 
 if TYPE_CHECKING:
-    from pgs_neo4j.mcp_server.service import Visitor
+    from pgs_neo4j.mcp_server.service import AgentCaller
 
 
 TICK_S = 0.2  # between two looks at the progress
@@ -109,7 +109,7 @@ Report = Callable[[Advance], Awaitable[None]]
 
 
 @dataclass(slots=True, eq=False)
-class Inquiry(LiveWork):
+class LiveQuestion(LiveWork):
     """A question of an agent, under the id of its run, which is recorded from ``advance.run`` on.
 
     ``max_cost`` is the most that the agent lets it cost; None leaves that to the settings.
@@ -148,12 +148,12 @@ class Inquiry(LiveWork):
         return f"unexpected error in pgs_neo4j ({type(failure).__name__})" if failure else ""
 
 
-Launch = Callable[[Inquiry, "Visitor", Work], Awaitable[Awaitable[Answer]]]
+Launch = Callable[[LiveQuestion, "AgentCaller", Work], Awaitable[Awaitable[Answer]]]
 """Begins a question of a caller. Raises an error of this package if it must not begin."""
 
 
 @dataclass(slots=True)
-class Inquiries(LiveBoard[Inquiry]):
+class QuestionBoard(LiveBoard[LiveQuestion]):
     """The questions of one process, at most ``most`` in progress.
 
     A program with limits of its own sets ``launch``, and ``most`` to None.
@@ -168,24 +168,24 @@ class Inquiries(LiveBoard[Inquiry]):
     most: int | None = 2
     launch: Launch | None = None
 
-    async def start(self, inquiry: Inquiry, visitor: Visitor, work: Work) -> Inquiry:
+    async def start(self, live: LiveQuestion, caller: AgentCaller, work: Work) -> LiveQuestion:
         """Begin a question in the background, unless it is canceled first.
 
         Raises BusyError, and what ``launch`` raises.
         """
-        former = self.live.get(inquiry.id)
-        task = self.begin(inquiry, partial(self._carry_out, inquiry, visitor, work))
-        task.add_done_callback(lambda _: self._forget_refused(inquiry, former))
+        former = self.live.get(live.id)
+        task = self.begin(live, partial(self._carry_out, live, caller, work))
+        task.add_done_callback(lambda _: self._forget_refused(live, former))
         try:
-            await inquiry.begun.wait()
+            await live.begun.wait()
         except asyncio.CancelledError:
             task.cancel()
             raise
-        if inquiry.failure is not None and not inquiry.accepted:
-            raise inquiry.failure
-        return inquiry
+        if live.failure is not None and not live.accepted:
+            raise live.failure
+        return live
 
-    def check_limits(self, work: Inquiry) -> None:
+    def check_limits(self, work: LiveQuestion) -> None:
         """Raise BusyError if as many questions are in progress as may be."""
         del work
         active = len(self.active())
@@ -195,31 +195,31 @@ class Inquiries(LiveBoard[Inquiry]):
                 "most at once; wait for one with the tool result, or stop it with cancel"
             )
 
-    async def wait(self, inquiry: Inquiry, wait_s: float, report: Report) -> None:
+    async def wait(self, live: LiveQuestion, wait_s: float, report: Report) -> None:
         """Return when a question has ended, or after ``wait_s``. Progress is reported."""
         loop = asyncio.get_running_loop()
         end, reported = loop.time() + wait_s, -1
         while True:
-            if inquiry.advance.number != reported:
-                reported = inquiry.advance.number
-                await report(inquiry.advance)
+            if live.advance.number != reported:
+                reported = live.advance.number
+                await report(live.advance)
             left = end - loop.time()
-            if not inquiry.active or left <= 0:
+            if not live.active or left <= 0:
                 return
-            await inquiry.wait(min(TICK_S, left))
+            await live.wait(min(TICK_S, left))
 
-    async def _carry_out(self, inquiry: Inquiry, visitor: Visitor, work: Work) -> Answer:
+    async def _carry_out(self, live: LiveQuestion, caller: AgentCaller, work: Work) -> Answer:
         if self.launch is None:
-            answering = work(inquiry.advance.hear, inquiry.max_cost)
+            answering = work(live.advance.hear, live.max_cost)
         else:
-            answering = await self.launch(inquiry, visitor, work)
-        inquiry.accepted = True
-        inquiry.begun.set()
+            answering = await self.launch(live, caller, work)
+        live.accepted = True
+        live.begun.set()
         return await answering
 
-    def _forget_refused(self, inquiry: Inquiry, former: Inquiry | None) -> None:
+    def _forget_refused(self, live: LiveQuestion, former: LiveQuestion | None) -> None:
         """Give the place of a question that never began back to the one before."""
-        if not inquiry.accepted:
-            del self.live[inquiry.id]
+        if not live.accepted:
+            del self.live[live.id]
             if former is not None:
                 self.live[former.id] = former

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pgs_neo4j.errors import UnknownPartitionError
 from pgs_neo4j.mcp_server.looking import partition_text
 from pgs_neo4j.mcp_server.results import read_result
-from pgs_neo4j.mcp_server.service import Call, Desk
+from pgs_neo4j.mcp_server.service import Call, McpService
 from pgs_neo4j.mcp_server.tool_rules import cut_text, resource_errors
 from pgs_neo4j.text.headings import lower_headings
 from pgs_neo4j.text.prompt_text import clean_text
@@ -24,17 +24,17 @@ FROM_MODEL = (
 class Resources:
     """Texts under ``pgs://``, in Markdown."""
 
-    desk: Desk
+    service: McpService
 
     @resource_errors
     async def runs(self, graph: str, ctx: Call) -> str:
         """List the latest runs of a graph, one line each."""
-        stored = await self.desk.graph(ctx, graph)
-        visitor = self.desk.visitor(ctx)
-        infos = await self.desk.pgs.runs(
-            stored.name, limit=MOST_RUNS, sessions_of=visitor.stored_session("")
+        stored = await self.service.graph(ctx, graph)
+        caller = self.service.caller(ctx)
+        infos = await self.service.pgs.runs(
+            stored.name, limit=MOST_RUNS, sessions_of=caller.stored_session("")
         )
-        own = [info for info in infos if visitor.own_session(info.session) is not None]
+        own = [info for info in infos if caller.own_session(info.session) is not None]
         lines = [
             f"- pgs://runs/{info.id} ({info.status}): {one_line(info.question, LINE)}"
             for info in own
@@ -46,7 +46,7 @@ class Resources:
     @resource_errors
     async def run(self, run: str, ctx: Call) -> str:
         """Show a run: its question, how it ended, and its answer."""
-        found = await read_result(self.desk, self.desk.visitor(ctx), run)
+        found = await read_result(self.service, self.service.caller(ctx), run)
         head = [
             f"# Run {found.stored.id}",
             "",
@@ -56,29 +56,29 @@ class Resources:
         ]
         if found.answer is None:
             return "\n".join((*head, "It has no answer."))
-        piece, following = cut_text(plain(found.answer.text), 0, self.desk.tokens(0.9))
+        piece, following = cut_text(plain(found.answer.text), 0, self.service.tokens(0.9))
         end = f"\n\nCut; the tool result with offset={following} has the rest." if following else ""
         return "\n".join((*head, FROM_MODEL, "", lower_headings(piece))) + end
 
     @resource_errors
     async def partition(self, graph: str, partition: str, ctx: Call) -> str:
         """Show a partition of a graph: what it is about, and its heaviest nodes."""
-        stored = await self.desk.graph(ctx, graph)
-        parts = {str(part.id): part for part in await self.desk.pgs.partitions(stored.name)}
+        stored = await self.service.graph(ctx, graph)
+        parts = {str(part.id): part for part in await self.service.pgs.partitions(stored.name)}
         if partition not in parts:
             raise UnknownPartitionError(
                 f"graph {stored.name} has no partition {partition[:20]}; the tool partitions "
                 "lists them"
             )
         part = parts[partition]
-        page = await self.desk.pgs.browse.members(stored.name, part.id, limit=MOST_MEMBERS)
+        page = await self.service.pgs.browse.members(stored.name, part.id, limit=MOST_MEMBERS)
         words = partition_text(part)
-        gist, _ = cut_text(clean_text(part.gist), 0, self.desk.tokens(0.3))
+        gist, _ = cut_text(clean_text(part.gist), 0, self.service.tokens(0.3))
         members = "\n".join(
             f"- {one_line(clean_text(member.title), LINE)} ({member.element_id})"
             for member in page.members
         )
-        shown, cut = cut_text(members, 0, self.desk.tokens(0.5))
+        shown, cut = cut_text(members, 0, self.service.tokens(0.5))
         head = f"# Partition {part.id} of graph {stored.name}\n\n{counted(part.size, 'node')}."
         end = (
             "" if cut is None and page.after is None else "\n\nThe tool partitions lists them all."

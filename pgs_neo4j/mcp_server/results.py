@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from pgs_neo4j.engine import StoredRun
 from pgs_neo4j.errors import UnknownRunError
-from pgs_neo4j.mcp_server.questions import Inquiry
+from pgs_neo4j.mcp_server.questions import LiveQuestion
 from pgs_neo4j.mcp_server.replies import (
     AnswerText,
     CitedNode,
@@ -17,7 +17,7 @@ from pgs_neo4j.mcp_server.replies import (
     RunCoverage,
     RunReply,
 )
-from pgs_neo4j.mcp_server.service import Desk, Visitor, unknown_run
+from pgs_neo4j.mcp_server.service import AgentCaller, McpService, unknown_run
 from pgs_neo4j.mcp_server.tool_rules import cut_text, fit_items
 from pgs_neo4j.model import Answer, Citation, Coverage, Plan, PlannedTotal
 from pgs_neo4j.text.prompt_text import clean_text
@@ -33,7 +33,7 @@ RESUMABLE = "continue_reading with this run resumes it; what was read is not pai
 class StoredResult:
     """A stored run that the caller may see, with its answer if it has one."""
 
-    desk: Desk
+    service: McpService
     stored: StoredRun
     session: str
     answer: Answer | None
@@ -50,58 +50,60 @@ class StoredResult:
             error=one_line(str(properties.get("error") or ""), LINE),
         )
         if self.answer is not None:
-            return with_answer(reply, self.answer, offset, self.desk)
+            return with_answer(reply, self.answer, offset, self.service)
         running = self.stored.status == "running" and not self.stored.silent
         return reply.model_copy(update={"note": ELSEWHERE if running else RESUMABLE})
 
 
-async def read_result(desk: Desk, visitor: Visitor, run: str) -> StoredResult:
+async def read_result(service: McpService, caller: AgentCaller, run: str) -> StoredResult:
     """Return a stored run. Raises UnknownRunError, also for the run of another caller."""
     try:
-        stored = await desk.pgs.runs.get(run)
+        stored = await service.pgs.runs.get(run)
     except UnknownRunError:
         raise unknown_run(run) from None
-    own = visitor.own_session(stored.session)
-    if own is None or not visitor.sees(stored.graph):
+    own = caller.own_session(stored.session)
+    if own is None or not caller.sees(stored.graph):
         raise unknown_run(run)
     answered = bool(stored.properties.get("details"))
-    answer = await desk.pgs.runs.answer(stored.id) if answered else None
-    return StoredResult(desk, stored, own, answer)
+    answer = await service.pgs.runs.answer(stored.id) if answered else None
+    return StoredResult(service, stored, own, answer)
 
 
-async def inquiry_reply(desk: Desk, visitor: Visitor, inquiry: Inquiry, offset: int) -> RunReply:
+async def question_reply(
+    service: McpService, caller: AgentCaller, live: LiveQuestion, offset: int
+) -> RunReply:
     """Return the reply about a question of this process; what has ended is read back.
 
     What is kept here may quote what was deleted since. Raises UnknownRunError when its answer is
     gone.
     """
-    if not inquiry.active and (inquiry.answer is not None or inquiry.advance.run):
+    if not live.active and (live.answer is not None or live.advance.run):
         try:
-            stored = (await read_result(desk, visitor, inquiry.id)).reply(offset)
-            return stored.model_copy(update={"error": inquiry.error or stored.error})
+            stored = (await read_result(service, caller, live.id)).reply(offset)
+            return stored.model_copy(update={"error": live.error or stored.error})
         except UnknownRunError:  # its session was deleted, or everything
-            if inquiry.answer is not None:
+            if live.answer is not None:
                 raise
-    state = "running" if inquiry.active else "interrupted" if inquiry.cancelled else "failed"
+    state = "running" if live.active else "interrupted" if live.cancelled else "failed"
     reply = RunReply(
-        run=inquiry.id,
+        run=live.id,
         state=state,
-        graph=inquiry.graph,
-        session=visitor.own_session(inquiry.session) or "",
-        question=plain(inquiry.question),
-        progress=inquiry.advance.line,
-        error=one_line(inquiry.error, LINE),
+        graph=live.graph,
+        session=caller.own_session(live.session) or "",
+        question=plain(live.question),
+        progress=live.advance.line,
+        error=one_line(live.error, LINE),
     )
-    note = "result with this run and wait_s fetches the answer" if inquiry.active else ""
+    note = "result with this run and wait_s fetches the answer" if live.active else ""
     return reply.model_copy(update={"note": note})
 
 
-def with_answer(reply: RunReply, answer: Answer, offset: int, desk: Desk) -> RunReply:
+def with_answer(reply: RunReply, answer: Answer, offset: int, service: McpService) -> RunReply:
     """Return a reply with an answer, cut to the tokens of a reply."""
     text = plain(answer.text)
-    piece, following = cut_text(text, offset, desk.tokens(0.6))
+    piece, following = cut_text(text, offset, service.tokens(0.6))
     cited = _cited(answer, piece)
-    fitting = fit_items(cited, desk.tokens(0.25))
+    fitting = fit_items(cited, service.tokens(0.25))
     left = len(cited) - len(fitting)
     notes = (
         f"the answer is cut; result with offset={following} has the rest" if following else "",

@@ -20,9 +20,9 @@ from pgs_neo4j import __version__
 from pgs_neo4j.engine import PGS
 from pgs_neo4j.mcp_server.asking import AskingTools, ResultTool
 from pgs_neo4j.mcp_server.looking import LookingTools
-from pgs_neo4j.mcp_server.questions import Inquiries
+from pgs_neo4j.mcp_server.questions import QuestionBoard
 from pgs_neo4j.mcp_server.resources import Resources
-from pgs_neo4j.mcp_server.service import Desk, McpBounds
+from pgs_neo4j.mcp_server.service import McpBounds, McpService
 from pgs_neo4j.mcp_server.standard_input import pass_requests, read_lines
 from pgs_neo4j.mcp_server.tool_rules import checked_tool
 
@@ -46,11 +46,11 @@ PLANS = ToolAnnotations(
 )
 
 
-def create_server(desk: Desk, *, read_only: bool = False) -> MCPServer[Any]:
-    """Return the server of a desk; ``read_only`` leaves out whatever asks or writes."""
-    looking, asking = LookingTools(desk), AskingTools(desk)
+def create_server(service: McpService, *, read_only: bool = False) -> MCPServer[Any]:
+    """Return the MCP server; ``read_only`` leaves out whatever asks or writes."""
+    looking, asking = LookingTools(service), AskingTools(service)
     reads = (looking.graphs, looking.partitions, looking.node, looking.findings_on_node)
-    tools: list[Tool] = [checked_tool(tool, READS) for tool in (*reads, ResultTool(desk).result)]
+    tools: list[Tool] = [checked_tool(tool, READS) for tool in (*reads, ResultTool(service).result)]
     if not read_only:
         asks = (asking.ask, asking.continue_reading, asking.cancel)
         tools += [checked_tool(asking.plan, PLANS), *(checked_tool(tool, ASKS) for tool in asks)]
@@ -67,7 +67,7 @@ def create_server(desk: Desk, *, read_only: bool = False) -> MCPServer[Any]:
     # There are none, and what a server answers it also advertises.
     for method in ("prompts/list", "prompts/get"):
         server._lowlevel_server._request_handlers.pop(method)
-    resources = Resources(desk)
+    resources = Resources(service)
     texts: dict[str, Callable[..., Awaitable[str]]] = {
         "pgs://graphs/{graph}/runs": resources.runs,
         "pgs://graphs/{graph}/partitions/{partition}": resources.partition,
@@ -82,8 +82,8 @@ async def serve_stdio(
     pgs: PGS, *, read_only: bool = False, max_runs: int = 2, bounds: McpBounds | None = None
 ) -> None:
     """Serve one client until it leaves. Runs in progress then are canceled, and can be resumed."""
-    desk = Desk(pgs, Inquiries(max_runs), bounds=bounds or McpBounds())
-    protocol = create_server(desk, read_only=read_only)._lowlevel_server
+    service = McpService(pgs, QuestionBoard(max_runs), bounds=bounds or McpBounds())
+    protocol = create_server(service, read_only=read_only)._lowlevel_server
     ready: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
 
     async def refuse(error: JSONRPCError) -> None:
@@ -96,7 +96,7 @@ async def serve_stdio(
             ready.set_result(outgoing)
             await protocol.run(incoming, outgoing, protocol.create_initialization_options())
     finally:
-        await desk.inquiries.stop()
+        await service.questions.stop()
 
 
 @contextmanager

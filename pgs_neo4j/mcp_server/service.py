@@ -1,7 +1,7 @@
 """What all tools share: the engine, its callers, the questions in progress, and the bounds.
 
 Over stdio there is one caller, who sees everything. A program that serves several callers gives
-each a ``Visitor``, which knows the graphs and the names of sessions of that caller.
+each an ``AgentCaller``, which knows the graphs and the names of sessions of that caller.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from mcp.server.mcpserver import Context
 from pgs_neo4j.engine import PGS, StoredGraph, find_only_graph
 from pgs_neo4j.engine.live_work import Viewer
 from pgs_neo4j.errors import UnknownGraphError, UnknownRunError
-from pgs_neo4j.mcp_server.questions import Inquiries
+from pgs_neo4j.mcp_server.questions import QuestionBoard
 
 Call = Context[Any]
 
 
-class Visitor(Viewer, Protocol):
+class AgentCaller(Viewer, Protocol):
     """What a caller may see, and whether it may ask.
 
     Each caller has its own names for sessions; the database has one name for each of them all.
@@ -33,12 +33,12 @@ class Visitor(Viewer, Protocol):
         """Raise an error of this package unless the caller may ask."""
 
 
-VisitorOf = Callable[[object], Visitor]
+CallerOf = Callable[[object], AgentCaller]
 """Returns the caller behind an HTTP request of the transport, which is None over stdio."""
 
 
 @dataclass(frozen=True, slots=True)
-class EveryVisitor:
+class ProcessOwner:
     """The owner of the process, who sees everything."""
 
     def sees(self, graph: str) -> bool:
@@ -57,10 +57,10 @@ class EveryVisitor:
         """Allow everything."""
 
 
-def everyone(request: object) -> Visitor:
+def process_owner(request: object) -> AgentCaller:
     """Return the owner, whatever the request."""
     del request
-    return EveryVisitor()
+    return ProcessOwner()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,38 +72,38 @@ class McpBounds:
 
 
 @dataclass(frozen=True, slots=True)
-class Desk:
-    """An engine and its callers; the maker of a desk stops its ``inquiries``."""
+class McpService:
+    """An engine and its callers; its maker stops the ``questions``."""
 
     pgs: PGS
-    inquiries: Inquiries = field(default_factory=Inquiries)
-    visitor_of: VisitorOf = everyone
+    questions: QuestionBoard = field(default_factory=QuestionBoard)
+    caller_of: CallerOf = process_owner
     bounds: McpBounds = field(default_factory=McpBounds)
 
-    def visitor(self, ctx: Call) -> Visitor:
+    def caller(self, ctx: Call) -> AgentCaller:
         """Return the caller behind a call."""
-        return self.visitor_of(ctx.request_context.request)
+        return self.caller_of(ctx.request_context.request)
 
     async def graph(self, ctx: Call, name: str | None) -> StoredGraph:
         """Return a graph that the caller may see. Raises UnknownGraphError."""
-        return await choose_graph(self.pgs, self.visitor(ctx), name)
+        return await choose_graph(self.pgs, self.caller(ctx), name)
 
     def tokens(self, share: float) -> int:
         """Return a share of the tokens of a reply."""
         return int(self.bounds.reply_tokens * share)
 
 
-async def visible_graphs(pgs: PGS, visitor: Visitor) -> list[StoredGraph]:
+async def visible_graphs(pgs: PGS, caller: AgentCaller) -> list[StoredGraph]:
     """Return the graphs that a caller may see."""
-    return [graph for graph in await pgs.graphs() if visitor.sees(graph.name)]
+    return [graph for graph in await pgs.graphs() if caller.sees(graph.name)]
 
 
-async def choose_graph(pgs: PGS, visitor: Visitor, name: str | None) -> StoredGraph:
+async def choose_graph(pgs: PGS, caller: AgentCaller, name: str | None) -> StoredGraph:
     """Return the named graph, else the configured or only one that the caller may see.
 
     Raises UnknownGraphError, naming only graphs that the caller may see.
     """
-    graphs = {graph.name: graph for graph in await visible_graphs(pgs, visitor)}
+    graphs = {graph.name: graph for graph in await visible_graphs(pgs, caller)}
     wanted = name or pgs.settings.graph or find_only_graph([*graphs])
     if wanted in graphs:
         return graphs[wanted]

@@ -15,7 +15,7 @@ from mcp.server.transport_security import TransportSecuritySettings
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 
 from pgs_neo4j.mcp_server.server import create_server
-from pgs_neo4j.mcp_server.service import Desk
+from pgs_neo4j.mcp_server.service import McpService
 
 MOST_CONNECTIONS = 500  # connections of older clients that are open at once
 SHARE = 4
@@ -31,13 +31,13 @@ Send = Callable[[Message], Awaitable[None]]
 
 @dataclass(slots=True, eq=False)
 class HttpTransport:
-    """The server of a desk as an ASGI application, which answers while ``serve`` runs.
+    """The server as an ASGI application, which answers while ``serve`` runs.
 
     ``name_of`` returns a name for the caller of a request. A connection belongs to the caller that
     opened it. The program checks tokens, hosts, origins, and the size of requests.
     """
 
-    desk: Desk
+    service: McpService
     name_of: Callable[[Message], str]
     read_only: bool = False
     _app: Any = field(init=False, repr=False)
@@ -45,7 +45,7 @@ class HttpTransport:
     _opening: Counter[str] = field(default_factory=Counter, repr=False)
 
     def __post_init__(self) -> None:
-        server = create_server(self.desk, read_only=self.read_only)
+        server = create_server(self.service, read_only=self.read_only)
         self._app = server.streamable_http_app(
             transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
             max_sessions=MOST_CONNECTIONS,
@@ -79,7 +79,7 @@ class HttpTransport:
                 ready.set()
                 await stopping.wait()
         finally:
-            await self.desk.inquiries.stop()
+            await self.service.questions.stop()
 
 
 def _opens(scope: Message) -> bool:

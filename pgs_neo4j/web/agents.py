@@ -25,8 +25,8 @@ from pgs_neo4j.web.runs.board import LiveRun
 from pgs_neo4j.web.shared import Serving
 
 if TYPE_CHECKING:
-    from pgs_neo4j.mcp_server.questions import Inquiry, Work
-    from pgs_neo4j.mcp_server.service import Visitor
+    from pgs_neo4j.mcp_server.questions import LiveQuestion, Work
+    from pgs_neo4j.mcp_server.service import AgentCaller
     from pgs_neo4j.mcp_server.transport import HttpTransport
 
 PATH = "/mcp"
@@ -75,20 +75,20 @@ class _Missing:
 def _open_transport(serving: Serving) -> HttpTransport | None:
     """Return the MCP server of a server; None if its library is not installed."""
     try:
-        from pgs_neo4j.mcp_server.questions import Inquiries
-        from pgs_neo4j.mcp_server.service import Desk
+        from pgs_neo4j.mcp_server.questions import QuestionBoard
+        from pgs_neo4j.mcp_server.service import McpService
         from pgs_neo4j.mcp_server.transport import HttpTransport
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] not in ("mcp", "mcp_types"):
             raise
         return None
 
-    inquiries = Inquiries(None, partial(_launch, serving))
-    desk = Desk(serving.pgs, inquiries, visitor_of=_visitor_of)
-    return HttpTransport(desk, _name_of, read_only=serving.read_only)
+    board = QuestionBoard(None, partial(_launch, serving))
+    service = McpService(serving.pgs, board, caller_of=_caller_of)
+    return HttpTransport(service, _name_of, read_only=serving.read_only)
 
 
-def _visitor_of(request: object) -> Visitor:
+def _caller_of(request: object) -> AgentCaller:
     # The guard has refused requests without a caller.
     return cast(Caller, cast(Any, request).state.caller)
 
@@ -99,30 +99,30 @@ def _name_of(scope: MutableMapping[str, Any]) -> str:
 
 
 async def _launch(
-    serving: Serving, inquiry: Inquiry, visitor: Visitor, work: Work
+    serving: Serving, live: LiveQuestion, agent: AgentCaller, work: Work
 ) -> Awaitable[Answer]:
     """Put a question on the board, where it waits, counts, and ends like those of the API."""
-    caller = cast(Caller, visitor)
+    caller = cast(Caller, agent)
     serving.require_writing()
     left = await serving.remaining_cost(caller)
-    limits = [most for most in (left, inquiry.max_cost) if most is not None]
+    limits = [most for most in (left, live.max_cost) if most is not None]
     most = min(limits, default=None)
 
     async def carry_out(hear: OnEvent) -> Answer:
         def both(event: Event) -> None:
-            inquiry.advance.hear(event)
+            live.advance.hear(event)
             hear(event)
 
         return await work(both, most)
 
     run = LiveRun(
-        id=inquiry.id,
+        id=live.id,
         caller=caller,
-        graph=inquiry.graph,
-        session=inquiry.session,
-        question=inquiry.question,
+        graph=live.graph,
+        session=live.session,
+        question=live.question,
         most_cost=most or 0.0,
-        resumed=inquiry.resumed,
+        resumed=live.resumed,
     )
     return _wait(start_awaited(serving.board, run, carry_out))
 

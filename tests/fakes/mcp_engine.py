@@ -14,9 +14,9 @@ from pgs_neo4j.config import PGSConfig
 from pgs_neo4j.engine import Request, StoredGraph, StoredRun
 from pgs_neo4j.errors import PGSError, UnknownRunError, UsageError
 from pgs_neo4j.events import RunStarted
-from pgs_neo4j.mcp_server.questions import Inquiries
+from pgs_neo4j.mcp_server.questions import QuestionBoard
 from pgs_neo4j.mcp_server.server import create_server
-from pgs_neo4j.mcp_server.service import Desk, McpBounds, Visitor
+from pgs_neo4j.mcp_server.service import AgentCaller, McpBounds, McpService
 from pgs_neo4j.model import (
     Answer,
     Citation,
@@ -163,10 +163,10 @@ class FakeEngine:
         await asyncio.Event().wait()
 
 
-def desk(engine: FakeEngine, visitor: Visitor | None = None, **bounds: Any) -> Desk:
+def service(engine: FakeEngine, caller: AgentCaller | None = None, **bounds: Any) -> McpService:
     anything: Any = engine
-    given: dict[str, Any] = {"visitor_of": lambda request: visitor} if visitor else {}
-    return Desk(anything, Inquiries(1), bounds=McpBounds(**bounds), **given)
+    given: dict[str, Any] = {"caller_of": lambda request: caller} if caller else {}
+    return McpService(anything, QuestionBoard(1), bounds=McpBounds(**bounds), **given)
 
 
 def stored_run(
@@ -195,7 +195,7 @@ def answer(text: str = "Owls hunt [P1:n1].", **given: Any) -> Answer:
     return answered(**plain | given)
 
 
-async def call(opened: Desk, tool: str, **arguments: Any) -> Any:
+async def call(opened: McpService, tool: str, **arguments: Any) -> Any:
     async with Client(create_server(opened)) as agent:
         return await agent.call_tool(tool, arguments)
 
@@ -207,11 +207,11 @@ def said(result: Any) -> str:
 
 async def shown(engine: FakeEngine, tool: str, tokens: int = 8000, **arguments: Any) -> Any:
     """What a tool replies to ann."""
-    result = await call(desk(engine, Tenant(), reply_tokens=tokens), tool, **arguments)
+    result = await call(service(engine, Tenant(), reply_tokens=tokens), tool, **arguments)
     assert not result.is_error, result.content
     return result.structured_content
 
 
 async def refusal(engine: FakeEngine, tool: str, **arguments: Any) -> str:
     """Why a tool refuses ann."""
-    return said(await call(desk(engine, Tenant()), tool, **arguments))
+    return said(await call(service(engine, Tenant()), tool, **arguments))

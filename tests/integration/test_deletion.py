@@ -15,9 +15,9 @@ from pgs_neo4j.documents.deletion.scan import ANSWERS, FORGOTTEN
 from pgs_neo4j.engine import PGS
 from pgs_neo4j.errors import BusyError, DatabaseError, UsageError
 from pgs_neo4j.llm.scripted import Reply, contract_reply
-from pgs_neo4j.mcp_server.questions import Inquiries
+from pgs_neo4j.mcp_server.questions import QuestionBoard
 from pgs_neo4j.mcp_server.server import create_server
-from pgs_neo4j.mcp_server.service import Desk
+from pgs_neo4j.mcp_server.service import McpService
 from pgs_neo4j.model import Prompt
 from tests.database import alter, fetch
 from tests.engines import answering
@@ -370,13 +370,13 @@ async def test_a_deletion_that_broke_off_before_its_search_is_continued(
 async def test_no_door_tells_from_its_memory_what_was_deleted(
     pgs: PGS, folder: Path, purged: bool
 ) -> None:
-    """A server keeps the events of runs that ended, and an agent's desk their answers."""
+    """A server keeps the events of runs that ended, and an agent's service their answers."""
     await pgs.ingest(folder, "docs")
-    desk = Desk(pgs, Inquiries())
+    service = McpService(pgs, QuestionBoard())
     async with (
         served(pgs) as server,
         server.owner() as owner,
-        Client(create_server(desk)) as agent,
+        Client(create_server(service)) as agent,
     ):
         body = {"question": QUESTION, "graph": "docs", "full_sweep": True}
         run = (await owner.post("/api/runs", json=body)).json()

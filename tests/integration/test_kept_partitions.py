@@ -6,7 +6,7 @@ from pgs_neo4j.config import PGSConfig
 from pgs_neo4j.errors import DatabaseError
 from pgs_neo4j.events import Warned
 from pgs_neo4j.mcp_server.server import create_server
-from pgs_neo4j.mcp_server.service import Desk, McpBounds
+from pgs_neo4j.mcp_server.service import McpBounds, McpService
 from pgs_neo4j.pgs.partitioning.result import read_current
 from pgs_neo4j.web.access.callers import Caller
 from tests.database import alter
@@ -220,10 +220,10 @@ async def test_a_plan_on_the_page_and_of_an_agent_replaces_no_partitions(endpoin
         async with in_process(serving_of(pgs, caller), "ada") as client:
             asked = {"graph": "papers", "question": "Why?"}
             planned = (await client.post("/api/plan", json=asked)).json()
-        desk = Desk(pgs, bounds=McpBounds())
-        async with Client(create_server(desk)) as agent:
+        service = McpService(pgs, bounds=McpBounds())
+        async with Client(create_server(service)) as agent:
             told = (await agent.call_tool("plan", {"question": "Why?"})).structured_content
-        await desk.inquiries.stop()
+        await service.questions.stop()
         assert planned["generation"] == first.id == await generation(pgs)
         for note in (planned["partitions_note"], told["note"]):
             assert "a question updates them first" in note

@@ -19,9 +19,9 @@ from mcp.client.stdio import StdioServerParameters
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.engine import PGS
 from pgs_neo4j.llm.scripted import ScriptedLLM, contract_reply
-from pgs_neo4j.mcp_server.questions import Inquiries
+from pgs_neo4j.mcp_server.questions import QuestionBoard
 from pgs_neo4j.mcp_server.server import create_server
-from pgs_neo4j.mcp_server.service import Desk, McpBounds
+from pgs_neo4j.mcp_server.service import McpBounds, McpService
 from pgs_neo4j.model import Prompt
 from tests.conftest import Endpoint
 from tests.database import alter, fetch
@@ -49,12 +49,12 @@ class Gate:
 @asynccontextmanager
 async def client(pgs: PGS, **bounds: Any) -> AsyncIterator[Client]:
     """A client of a server in this process."""
-    desk = Desk(pgs, bounds=McpBounds(**bounds))
+    service = McpService(pgs, bounds=McpBounds(**bounds))
     try:
-        async with Client(create_server(desk)) as connected:
+        async with Client(create_server(service)) as connected:
             yield connected
     finally:
-        await desk.inquiries.stop()
+        await service.questions.stop()
 
 
 async def call(connected: Client, tool: str, **arguments: Any) -> Any:
@@ -117,8 +117,8 @@ async def test_a_long_question_stays_in_progress_and_a_canceled_one_can_be_resum
     await pgs.partition("papers")
     gate = Gate()
     pgs.sweep_llm = ScriptedLLM(gate)
-    desk = Desk(pgs, Inquiries(1))
-    async with Client(create_server(desk)) as agent:
+    service = McpService(pgs, QuestionBoard(1))
+    async with Client(create_server(service)) as agent:
         late = await call(agent, "ask", question=QUESTION, wait_s=0.5)
         assert (late["state"], late["from_model"]) == ("running", None)
         assert "result with this run" in late["note"]
@@ -142,7 +142,7 @@ async def test_a_long_question_stays_in_progress_and_a_canceled_one_can_be_resum
         gate.open.set()
         resumed = await call(agent, "continue_reading", run=infos[0].id)
         assert (resumed["run"], resumed["state"]) == (infos[0].id, "complete")
-    await desk.inquiries.stop()
+    await service.questions.stop()
 
 
 async def ended_runs(pgs: PGS, count: int) -> list[Any]:

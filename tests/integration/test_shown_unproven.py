@@ -19,7 +19,7 @@ from pgs_neo4j.events import ContextsKnown, Event
 from pgs_neo4j.export import AreaState, to_html, to_json, to_markdown
 from pgs_neo4j.llm.context import UNKNOWN
 from pgs_neo4j.mcp_server.server import create_server
-from pgs_neo4j.mcp_server.service import Desk
+from pgs_neo4j.mcp_server.service import McpService
 from tests.conftest import Endpoint
 from tests.database import fetch
 from tests.engines import model_on_papers
@@ -87,7 +87,7 @@ async def test_what_was_shown_without_proof_is_neither_read_nor_unread_anywhere(
 
     async with served(pgs) as server, server.owner() as client:
         await _look(client, answer.run)
-    async with Client(create_server(Desk(pgs))) as agent:
+    async with Client(create_server(McpService(pgs))) as agent:
         result = (await agent.call_tool("result", {"run": answer.run})).structured_content
         plan = (await agent.call_tool("plan", {"question": "Why?"})).structured_content
     assert (result["coverage"]["nodes_read"], result["coverage"]["nodes_unproven"]) == (0, 80)

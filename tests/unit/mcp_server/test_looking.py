@@ -25,8 +25,8 @@ from tests.fakes.mcp_engine import (
     Tenant,
     answer,
     call,
-    desk,
     refusal,
+    service,
     shown,
     stored_run,
 )
@@ -95,7 +95,7 @@ async def test_properties_that_do_not_fit_are_counted() -> None:
 async def test_many_graphs_and_findings_are_cut_with_a_note() -> None:
     names = tuple(f"graph-{number:03}" for number in range(100))
     engine = FakeEngine(names=names)
-    opened = desk(engine, Tenant(graphs=frozenset(names)), reply_tokens=500)
+    opened = service(engine, Tenant(graphs=frozenset(names)), reply_tokens=500)
     listed = (await call(opened, "graphs")).structured_content
     left = 100 - len(listed["graphs"])
     assert listed["note"] == f"{left} graphs left out to keep the reply short"
@@ -143,7 +143,7 @@ async def test_members_are_shown_in_pages_by_rank() -> None:
 )  # fmt: skip
 async def test_arguments_out_of_range_are_refused(tool: str, arguments: dict[str, Any]) -> None:
     engine = FakeEngine()
-    result = await call(desk(engine, Tenant()), tool, **arguments)
+    result = await call(service(engine, Tenant()), tool, **arguments)
     assert result.is_error
     assert engine.asked == []
 
@@ -168,7 +168,7 @@ async def test_hostile_text_passes_through_every_tool_as_harmless_data(text: str
         ("node", {"element_id": "4:a:1"}), ("findings_on_node", {"element_id": "4:a:1"}),
         ("partitions", {}), ("partitions", {"partition": 1}), ("result", {"run": "r9"}),
     )  # fmt: skip
-    async with Client(create_server(desk(engine, Tenant()))) as agent:
+    async with Client(create_server(service(engine, Tenant()))) as agent:
         texts = []
         for tool, arguments in calls:
             result = await agent.call_tool(tool, arguments)

@@ -10,15 +10,24 @@ from mcp.client import Client
 from mcp.shared.exceptions import MCPError
 
 from pgs_neo4j.errors import ModelAuthError, PGSError, UnknownNodeError
-from pgs_neo4j.mcp_server.questions import Inquiries, Inquiry
+from pgs_neo4j.mcp_server.questions import LiveQuestion, QuestionBoard
 from pgs_neo4j.mcp_server.server import create_server
 from pgs_neo4j.mcp_server.service import choose_graph
 from pgs_neo4j.model import Partition
-from tests.fakes.mcp_engine import FakeEngine, Tenant, call, desk, refusal, said, shown, stored_run
+from tests.fakes.mcp_engine import (
+    FakeEngine,
+    Tenant,
+    call,
+    refusal,
+    said,
+    service,
+    shown,
+    stored_run,
+)
 
 
 async def test_a_tenant_hears_of_no_other_graph_and_a_reader_may_not_ask() -> None:
-    opened = desk(FakeEngine(graph="secrets"), Tenant())
+    opened = service(FakeEngine(graph="secrets"), Tenant())
     listed = (await call(opened, "graphs")).structured_content
     assert [graph["name"] for graph in listed["graphs"]] == ["birds"]
     for tool, arguments in (
@@ -28,7 +37,7 @@ async def test_a_tenant_hears_of_no_other_graph_and_a_reader_may_not_ask() -> No
     ):  # fmt: skip
         refused = said(await call(opened, tool, graph="secrets", **arguments))
         assert refused.endswith("there is no graph secrets; there are birds")
-    reader = desk(opened.pgs, Tenant(role="reader"))  # type: ignore[arg-type]
+    reader = service(opened.pgs, Tenant(role="reader"))  # type: ignore[arg-type]
     for tool in ("plan", "ask", "continue_reading"):
         refused = said(await call(reader, tool, question="Why?", graph="birds"))
         assert refused.endswith("this needs the role asker")
@@ -91,7 +100,7 @@ async def test_a_question_that_fails_says_why_and_how_to_resume_it() -> None:
 
 
 async def test_a_wait_and_a_budget_can_only_be_lowered() -> None:
-    opened = desk(FakeEngine(), Tenant(), most_wait_s=0.05)
+    opened = service(FakeEngine(), Tenant(), most_wait_s=0.05)
     given = {"question": "Why?", "wait_s": 3000, "max_cost": 5.0, "max_sweep_partitions": 3}
     reply = (await call(opened, "ask", **given)).structured_content
     assert (reply["state"], reply["run"], reply["session"]) == ("running", "r000000000001", "mcp")
@@ -101,8 +110,8 @@ async def test_a_wait_and_a_budget_can_only_be_lowered() -> None:
     assert "1 question is in progress" in said(await call(opened, "ask", question="And?"))
     reply = (await call(opened, "result", run="r000000000001")).structured_content
     assert reply["progress"] == "run r000000000001 began"
-    await opened.inquiries.stop()
-    assert opened.inquiries.active() == []
+    await opened.questions.stop()
+    assert opened.questions.active() == []
 
 
 async def test_pages_of_partitions_fit_the_reply() -> None:
@@ -124,7 +133,7 @@ async def test_pages_of_partitions_fit_the_reply() -> None:
 
 
 async def test_without_asking_tools_nothing_can_be_asked() -> None:
-    async with Client(create_server(desk(FakeEngine()), read_only=True)) as agent:
+    async with Client(create_server(service(FakeEngine()), read_only=True)) as agent:
         tools = (await agent.list_tools()).tools
         assert {tool.name for tool in tools} == {
             "graphs", "partitions", "node", "findings_on_node", "result",
@@ -135,25 +144,25 @@ async def test_without_asking_tools_nothing_can_be_asked() -> None:
 
 
 async def test_questions_that_ended_long_ago_are_forgotten() -> None:
-    inquiries, answer = Inquiries(1), object()
+    board, answer = QuestionBoard(1), object()
 
     async def work(hear: Any, max_cost: float | None) -> Any:
         return answer
 
     async def report(advance: Any) -> None: ...
 
-    for number in range(Inquiries.most_ended + 3):
-        asked = Inquiry(f"r{number}", "birds", "s", "Why?")
-        latest = await inquiries.start(asked, Tenant(), work)
-        await inquiries.wait(latest, 5, report)
+    for number in range(QuestionBoard.most_ended + 3):
+        asked = LiveQuestion(f"r{number}", "birds", "s", "Why?")
+        latest = await board.start(asked, Tenant(), work)
+        await board.wait(latest, 5, report)
     assert (latest.answer, latest.error, latest.cancelled) == (answer, "", False)
-    assert len(inquiries.live) == Inquiries.most_ended + 1
+    assert len(board.live) == QuestionBoard.most_ended + 1
 
 
 def test_the_library_leaves_the_logs_of_the_process_alone() -> None:
     root = logging.getLogger()
     before = (list(root.handlers), root.level)
-    create_server(desk(FakeEngine()))
+    create_server(service(FakeEngine()))
     assert (list(root.handlers), root.level) == before
 
 
@@ -173,7 +182,7 @@ async def test_an_argument_that_a_tool_does_not_take_is_refused_in_one_sentence(
     tool: str, arguments: dict[str, Any], words: str
 ) -> None:
     """An agent that sends a limit under a wrong name would believe in it."""
-    opened = desk(FakeEngine(), Tenant())
+    opened = service(FakeEngine(), Tenant())
     refused = said(await call(opened, tool, **arguments))
     assert words in refused
     assert "\n" not in refused
@@ -182,16 +191,16 @@ async def test_an_argument_that_a_tool_does_not_take_is_refused_in_one_sentence(
 
 
 async def test_every_limit_reaches_the_engine_under_the_name_of_its_setting() -> None:
-    opened = desk(FakeEngine(), Tenant(), most_wait_s=0.05)
+    opened = service(FakeEngine(), Tenant(), most_wait_s=0.05)
     limits = {"max_calls": 3, "max_tokens": 9000, "max_sweep_partitions": 2}
     await call(opened, "ask", question="Why?", wait_s=0, **limits)
     ((_, asked),) = opened.pgs.asked  # type: ignore[attr-defined]
     assert limits.items() <= asked.items()
-    await opened.inquiries.stop()
+    await opened.questions.stop()
 
 
 async def test_every_argument_is_described_and_only_what_is_there_is_advertised() -> None:
-    async with Client(create_server(desk(FakeEngine()))) as agent:
+    async with Client(create_server(service(FakeEngine()))) as agent:
         tools = (await agent.list_tools()).tools
         assert len(tools) == 9
         for tool in tools:

@@ -12,7 +12,7 @@ import pytest
 from pgs_neo4j.errors import BudgetError, BusyError, ModelError
 from pgs_neo4j.events import PhaseStarted, RunStarted
 from pgs_neo4j.mcp_server import server
-from pgs_neo4j.mcp_server.questions import Advance, Inquiries, Inquiry
+from pgs_neo4j.mcp_server.questions import Advance, LiveQuestion, QuestionBoard
 from tests.fakes.mcp_engine import FakeEngine, Tenant
 
 ANSWER: Any = "answer"
@@ -37,16 +37,16 @@ class Work:
         return ANSWER
 
 
-async def started(inquiries: Inquiries, run: str = "r000000000001") -> tuple[Inquiry, Work]:
+async def started(board: QuestionBoard, run: str = "r000000000001") -> tuple[LiveQuestion, Work]:
     work = Work()
-    inquiry = await inquiries.start(Inquiry(run, "birds", "ann / one", "Why?"), Tenant(), work)
+    live = await board.start(LiveQuestion(run, "birds", "ann / one", "Why?"), Tenant(), work)
     await asyncio.sleep(0)
-    return inquiry, work
+    return live, work
 
 
 async def test_a_wait_reports_what_is_new_and_ends_with_the_work() -> None:
-    inquiries, lines = Inquiries(), list[str]()
-    inquiry, work = await started(inquiries)
+    board, lines = QuestionBoard(), list[str]()
+    live, work = await started(board)
 
     async def report(advance: Advance) -> None:
         lines.append(advance.line)
@@ -55,63 +55,63 @@ async def test_a_wait_reports_what_is_new_and_ends_with_the_work() -> None:
         else:
             work.end.set()
 
-    await inquiries.wait(inquiry, 20, report)
+    await board.wait(live, 20, report)
     assert lines == ["run r000000000001 began", "choosing the partitions to read"]
-    await inquiries.cancel(inquiry)
-    assert (inquiry.active, inquiry.answer, inquiry.id) == (False, ANSWER, "r000000000001")
-    assert (inquiry.cancelled, work.cancelled) == (False, False)
+    await board.cancel(live)
+    assert (live.active, live.answer, live.id) == (False, ANSWER, "r000000000001")
+    assert (live.cancelled, work.cancelled) == (False, False)
 
 
 async def test_a_wait_that_is_over_leaves_the_work_alone() -> None:
-    inquiries, reports = Inquiries(), list[Advance]()
-    inquiry, work = await started(inquiries)
+    board, reports = QuestionBoard(), list[Advance]()
+    live, work = await started(board)
 
     async def report(advance: Advance) -> None:
         reports.append(advance)
 
-    await inquiries.wait(inquiry, 0.3, report)
-    assert (inquiry.active, inquiry.answer, len(reports)) == (True, None, 1)
+    await board.wait(live, 0.3, report)
+    assert (live.active, live.answer, len(reports)) == (True, None, 1)
     with pytest.raises(TimeoutError):
         async with asyncio.timeout(0.05):
-            await inquiries.wait(inquiry, 20, report)
+            await board.wait(live, 20, report)
     assert not work.cancelled
-    await inquiries.stop()
+    await board.stop()
     assert work.cancelled
 
 
 async def test_a_question_is_begun_once_within_the_most_and_found_by_its_caller_only() -> None:
-    inquiries = Inquiries(2)
-    first, _ = await started(inquiries)
+    board = QuestionBoard(2)
+    first, _ = await started(board)
     with pytest.raises(BusyError, match="run r000000000001 is in progress"):
-        await started(inquiries)
-    await started(inquiries, "r2")
+        await started(board)
+    await started(board, "r2")
     with pytest.raises(BusyError, match="2 questions are in progress"):
-        await started(inquiries, "r3")
-    assert inquiries.find("r000000000001", Tenant()) is first
+        await started(board, "r3")
+    assert board.find("r000000000001", Tenant()) is first
     elsewhere = Tenant(graphs=frozenset({"secrets"}))
     for run, caller in (
         ("r000000000001", Tenant("bob")),
         ("r000000000001", elsewhere),
         ("r3", Tenant()),
     ):
-        assert inquiries.find(run, caller) is None
-    await inquiries.cancel(first)
+        assert board.find(run, caller) is None
+    await board.cancel(first)
     assert (first.cancelled, first.error, first.failure) == (True, "", None)
-    again, _ = await started(inquiries)
-    assert inquiries.find("r000000000001", Tenant()) is again
-    await inquiries.stop()
+    again, _ = await started(board)
+    assert board.find("r000000000001", Tenant()) is again
+    await board.stop()
 
 
 async def test_the_end_reads_the_errors_that_nobody_asked_for() -> None:
-    inquiries = Inquiries()
+    board = QuestionBoard()
 
     async def fail(hear: Any, max_cost: float | None) -> Any:
         raise ModelError("the key was refused")
 
-    inquiry = await inquiries.start(Inquiry("r000000000001", "birds", "s", "Why?"), Tenant(), fail)
+    live = await board.start(LiveQuestion("r000000000001", "birds", "s", "Why?"), Tenant(), fail)
     await asyncio.sleep(0)
-    await inquiries.stop()
-    assert inquiry.error == "the key was refused"
+    await board.stop()
+    assert live.error == "the key was refused"
 
 
 class Launching:
@@ -120,82 +120,84 @@ class Launching:
     def __init__(self) -> None:
         self.may_begin, self.refusal, self.launched = asyncio.Event(), False, 0
 
-    async def __call__(self, inquiry: Inquiry, caller: Any, work: Any) -> Any:
+    async def __call__(self, live: LiveQuestion, caller: Any, work: Any) -> Any:
         await self.may_begin.wait()
         if self.refusal:
             raise BudgetError("the money is spent")
         self.launched += 1
-        return work(inquiry.advance.hear, inquiry.max_cost)
+        return work(live.advance.hear, live.max_cost)
 
 
-async def launching(server: Launching) -> tuple[Inquiries, Inquiry, asyncio.Task[Inquiry]]:
-    inquiries, inquiry = Inquiries(1, server), Inquiry("r1", "birds", "ann / one", "Why?")
-    starting = asyncio.create_task(inquiries.start(inquiry, Tenant(), Work()))
+async def launching(
+    server: Launching,
+) -> tuple[QuestionBoard, LiveQuestion, asyncio.Task[LiveQuestion]]:
+    board, live = QuestionBoard(1, server), LiveQuestion("r1", "birds", "ann / one", "Why?")
+    starting = asyncio.create_task(board.start(live, Tenant(), Work()))
     await asyncio.sleep(0)
-    return inquiries, inquiry, starting
+    return board, live, starting
 
 
 async def test_a_question_holds_its_place_while_its_limits_are_looked_at() -> None:
     server = Launching()
-    inquiries, inquiry, starting = await launching(server)
+    board, live, starting = await launching(server)
     with pytest.raises(BusyError, match="1 question is in progress"):
-        await started(inquiries, "r2")
-    inquiries.most = None
+        await started(board, "r2")
+    board.most = None
     with pytest.raises(BusyError, match="run r1 is in progress"):
-        await started(inquiries)
+        await started(board)
     server.may_begin.set()
-    assert await starting is inquiry
-    assert (server.launched, inquiries.find("r1", Tenant())) == (1, inquiry)
-    await inquiries.stop()
+    assert await starting is live
+    assert (server.launched, board.find("r1", Tenant())) == (1, live)
+    await board.stop()
 
 
 @pytest.mark.parametrize("end", ["cancel", "stop", "leave"])
 async def test_a_question_that_is_canceled_while_it_starts_never_begins(end: str) -> None:
     server = Launching()
-    inquiries, inquiry, starting = await launching(server)
+    board, live, starting = await launching(server)
     if end == "cancel":
-        await inquiries.cancel(inquiry)
+        await board.cancel(live)
     elif end == "stop":
-        await inquiries.stop()
+        await board.stop()
     else:
         starting.cancel()
         await asyncio.wait([starting])
-        await inquiry.wait()
+        await live.wait()
     server.may_begin.set()
     if end == "leave":
         assert starting.cancelled()
     else:
-        assert await starting is inquiry
-    assert (inquiry.cancelled, inquiry.accepted, server.launched) == (True, False, 0)
-    assert inquiries.live == {}
+        assert await starting is live
+    assert (live.cancelled, live.accepted, server.launched) == (True, False, 0)
+    assert board.live == {}
 
 
 async def test_a_question_that_is_refused_leaves_the_one_before() -> None:
     server = Launching()
     server.may_begin.set()
-    inquiries, former, starting = await launching(server)
+    board, former, starting = await launching(server)
     await starting
-    await inquiries.cancel(former)
+    await board.cancel(former)
     server.refusal = True
     for run in ("r1", "r2"):
         with pytest.raises(BudgetError, match="the money is spent"):
-            await started(inquiries, run)
-    assert inquiries.live == {"r1": former}
+            await started(board, run)
+    assert board.live == {"r1": former}
 
 
 async def test_a_server_that_ends_cancels_the_questions_in_progress(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Its client leaves at once: stdin is at its end."""
-    stopped: list[Inquiries] = []
+    stopped: list[QuestionBoard] = []
 
-    async def stop(self: Inquiries) -> None:
+    async def stop(self: QuestionBoard) -> None:
         stopped.append(self)
 
     reading, writing = os.pipe()
     os.close(writing)
     monkeypatch.setattr("sys.stdin", SimpleNamespace(fileno=lambda: reading))
-    monkeypatch.setattr(Inquiries, "stop", stop)
+    monkeypatch.setattr(QuestionBoard, "stop", stop)
     anything: Any = FakeEngine()
     await server.serve_stdio(anything, read_only=True)
     os.close(reading)

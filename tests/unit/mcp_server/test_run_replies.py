@@ -9,24 +9,33 @@ from typing import Any
 import pytest
 
 from pgs_neo4j.errors import DeadlineError, UnknownRunError
-from pgs_neo4j.mcp_server.questions import Inquiry
+from pgs_neo4j.mcp_server.questions import LiveQuestion
 from pgs_neo4j.mcp_server.replies import RunReply
-from pgs_neo4j.mcp_server.results import MOST_WARNINGS, inquiry_reply, plan_reply, with_answer
+from pgs_neo4j.mcp_server.results import MOST_WARNINGS, plan_reply, question_reply, with_answer
 from pgs_neo4j.model import Coverage, Plan, PlannedCalls, PlannedSweep, Routing
-from tests.fakes.mcp_engine import FakeEngine, Tenant, answer, call, desk, said, shown, stored_run
+from tests.fakes.mcp_engine import (
+    FakeEngine,
+    Tenant,
+    answer,
+    call,
+    said,
+    service,
+    shown,
+    stored_run,
+)
 
 EMPTY = RunReply(run="r9", state="running", graph="birds", session="one", question="Why?")
 ANSWERED = {"status": "complete", "details": "{}"}
 
 
-def asked(run: str) -> Inquiry:
-    return Inquiry(run, "birds", "ann / one", "Why?")
+def asked(run: str) -> LiveQuestion:
+    return LiveQuestion(run, "birds", "ann / one", "Why?")
 
 
 def reply(
     text: str = "Owls hunt [P1:n1].", tokens: int = 8000, offset: int = 0, **given: Any
 ) -> Any:
-    opened = desk(FakeEngine(), Tenant(), reply_tokens=tokens)
+    opened = service(FakeEngine(), Tenant(), reply_tokens=tokens)
     return with_answer(EMPTY, answer(text, **given), offset, opened)
 
 
@@ -132,7 +141,7 @@ async def test_further_reading_takes_the_last_question_of_the_session() -> None:
         SimpleNamespace(session="ann / one", question="Of Ann?"),
     )
     engine = FakeEngine(infos=infos)
-    opened = desk(engine, Tenant(), most_wait_s=0)
+    opened = service(engine, Tenant(), most_wait_s=0)
     refused = said(await call(opened, "continue_reading", session="two"))
     assert "session two of graph birds has no question" in refused
     told = (await call(opened, "continue_reading", session="one")).structured_content
@@ -148,7 +157,7 @@ async def test_further_reading_takes_the_last_question_of_the_session() -> None:
 async def test_further_reading_reads_everything_again_on_request() -> None:
     infos = (SimpleNamespace(session="ann / one", question="Of Ann?"),)
     engine = FakeEngine(infos=infos, stored={"r9": stored_run("birds", "ann / one")})
-    opened = desk(engine, Tenant(), most_wait_s=0)
+    opened = service(engine, Tenant(), most_wait_s=0)
     both = said(await call(opened, "continue_reading", run="r9", full_sweep=True))
     assert "leave out run or full_sweep" in both
     await call(opened, "continue_reading", session="one", full_sweep=True)
@@ -169,17 +178,17 @@ async def test_further_reading_reads_everything_again_on_request() -> None:
 async def test_a_question_that_failed_tells_why(
     raised: Exception, run: str, state: str, error: str
 ) -> None:
-    opened = desk(FakeEngine(stored={"r9": stored_run("birds", "ann / one")}), Tenant())
+    opened = service(FakeEngine(stored={"r9": stored_run("birds", "ann / one")}), Tenant())
 
     async def fail(hear: Any, max_cost: float | None) -> Any:
         raise raised
 
     async def report(advance: Any) -> None: ...
 
-    inquiry = await opened.inquiries.start(asked(run), Tenant(), fail)
-    inquiry.advance.run = run
-    await opened.inquiries.wait(inquiry, 5, report)
-    told = await inquiry_reply(opened, Tenant(), inquiry, 0)
+    live = await opened.questions.start(asked(run), Tenant(), fail)
+    live.advance.run = run
+    await opened.questions.wait(live, 5, report)
+    told = await question_reply(opened, Tenant(), live, 0)
     assert (told.state, told.run, told.from_model) == (state, run, None)
     assert told.error.startswith(error)
     assert "secret" not in told.error
@@ -211,19 +220,19 @@ def test_a_plan_that_is_too_long_says_so() -> None:
 
 async def test_an_answer_is_read_back_and_gone_when_its_run_is() -> None:
     engine = FakeEngine(stored={"r9": stored_run("birds", "ann / one", details="{}")})
-    opened = desk(engine, Tenant())
+    opened = service(engine, Tenant())
 
     async def reply(hear: Any, max_cost: float | None) -> Any:
         return answer("Owls hunt [P1:n1].")
 
     async def report(advance: Any) -> None: ...
 
-    inquiry = await opened.inquiries.start(asked("r9"), Tenant(), reply)
-    await opened.inquiries.wait(inquiry, 5, report)
+    live = await opened.questions.start(asked("r9"), Tenant(), reply)
+    await opened.questions.wait(live, 5, report)
     engine.answers["r9"] = answer("It was forgotten.")
-    told = await inquiry_reply(opened, Tenant(), inquiry, 0)
+    told = await question_reply(opened, Tenant(), live, 0)
     assert told.from_model is not None
     assert told.from_model.text == "It was forgotten."
     engine.stored.clear()
     with pytest.raises(UnknownRunError):
-        await inquiry_reply(opened, Tenant(), inquiry, 0)
+        await question_reply(opened, Tenant(), live, 0)

@@ -14,7 +14,7 @@ import pytest
 
 from pgs_neo4j.errors import BudgetError, BusyError, ModelError
 from pgs_neo4j.events import PhaseStarted, RunStarted
-from pgs_neo4j.mcp_server.questions import Inquiries, Inquiry
+from pgs_neo4j.mcp_server.questions import LiveQuestion, QuestionBoard
 from pgs_neo4j.model import Answer
 from pgs_neo4j.web.access.callers import OWNER, Caller, ForbiddenError
 from pgs_neo4j.web.agents import _launch, _name_of
@@ -66,8 +66,8 @@ def serving(**more: Any) -> Serving:
     return serving_of(SimpleNamespace(runs=runs, config=SimpleNamespace(max_cost=0.5)), **more)
 
 
-def inquiry(max_cost: float | None = None) -> Inquiry:
-    return Inquiry("r1", "papers", "ann / mcp", "Why?", max_cost)
+def a_question(max_cost: float | None = None) -> LiveQuestion:
+    return LiveQuestion("r1", "papers", "ann / mcp", "Why?", max_cost)
 
 
 @pytest.mark.parametrize(
@@ -77,7 +77,7 @@ def inquiry(max_cost: float | None = None) -> Inquiry:
 async def test_a_run_costs_no_more_than_the_day_and_the_agent_allow(
     day: float | None, wanted: float | None, most: float | None
 ) -> None:
-    ann, work, asked = Caller("ann", tenant=True, cost_per_day=day), Asked(), inquiry(wanted)
+    ann, work, asked = Caller("ann", tenant=True, cost_per_day=day), Asked(), a_question(wanted)
     server = serving()
     assert (await (await _launch(server, asked, ann, work))).run == "r1"
     assert work.limits == [most if most is None else pytest.approx(most)]
@@ -92,15 +92,15 @@ async def test_a_run_costs_no_more_than_the_day_and_the_agent_allow(
 async def test_what_may_not_begin_is_refused_and_what_ended_a_run_is_told() -> None:
     work = Asked()
     with pytest.raises(BudgetError, match="ann has spent"):
-        await _launch(serving(), inquiry(), Caller("ann", tenant=True, cost_per_day=0.3), work)
+        await _launch(serving(), a_question(), Caller("ann", tenant=True, cost_per_day=0.3), work)
     with pytest.raises(ForbiddenError):
-        await _launch(serving(read_only=True), inquiry(), OWNER, work)
+        await _launch(serving(read_only=True), a_question(), OWNER, work)
     server = serving()
     server.board.stopping = True
     with pytest.raises(BusyError, match="stopping"):
-        await _launch(server, inquiry(), OWNER, work)
+        await _launch(server, a_question(), OWNER, work)
     assert work.limits == []
-    task = await _launch(serving(), inquiry(), OWNER, Asked(ModelError("the key was refused")))
+    task = await _launch(serving(), a_question(), OWNER, Asked(ModelError("the key was refused")))
     with pytest.raises(ModelError, match="the key was refused"):
         await task
 
@@ -141,15 +141,15 @@ async def test_a_question_that_is_canceled_at_once_does_not_run_on() -> None:
         return await forever(hear)
 
     server = serving()
-    inquiries = Inquiries(None, partial(_launch, server))
-    asked = await inquiries.start(inquiry(), OWNER, work)
+    board = QuestionBoard(None, partial(_launch, server))
+    asked = await board.start(a_question(), OWNER, work)
     run = server.board.live["r1"]
-    await inquiries.cancel(asked)
+    await board.cancel(asked)
     assert (asked.cancelled, run.state, run.active) == (True, "cancelled", False)
-    starting = asyncio.create_task(inquiries.start(inquiry(), ANN, work))
+    starting = asyncio.create_task(board.start(a_question(), ANN, work))
     await asyncio.sleep(0)
-    assert inquiries.active(), "it asks what is left of the day"
-    assert await inquiries.stop() == []
+    assert board.active(), "it asks what is left of the day"
+    assert await board.stop() == []
     assert (await starting).cancelled
     assert server.board.live == {"r1": run}
 

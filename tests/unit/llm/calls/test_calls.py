@@ -294,9 +294,7 @@ class OwnModel(Model):
 @pytest.mark.parametrize("counted", [0, 10, 300])
 async def test_an_own_model_that_counts_too_little_was_not_given_the_prompt(counted):
     calls, prompt = of(), replace(PROMPT, user="word " * 3500)
-    said = (
-        rf"m was not given all of the prompt \(it counted {counted} tokens where .* \('pgs help"
-    )
+    said = rf"m was not given all of the prompt \(it counted {counted} tokens where .* \('pgs help"
     with pytest.raises(PromptCutError, match=said):
         await calls.complete(OwnModel(counted), prompt, room=ROOM, effort=None)
     with pytest.raises(PromptCutError, match=said):
