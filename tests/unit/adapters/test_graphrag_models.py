@@ -153,6 +153,8 @@ async def test_each_run_hears_once_what_was_learned_of_an_embedder() -> None:
     embedder.fit.tell_unproven()
     for told in (ToldLessons(), ToldLessons()):
         (said,) = take_lessons(embedder, told)
-        assert said.startswith("the model endpoint behind mine counts no tokens")
+        assert said.startswith(
+            "the model endpoint behind mine does not show that it reads long texts"
+        )
         assert take_lessons(embedder, told) == ()
     assert take_lessons(embedder) == ()  # nobody else waits for it

@@ -28,7 +28,7 @@ class Work:
 
     async def __call__(self, hear: Any, max_cost: float | None) -> Any:
         self.hear = hear
-        hear(RunStarted("r000000000001", resumed=False))
+        hear(RunStarted("r1", resumed=False))
         try:
             await self.end.wait()
         except asyncio.CancelledError:
@@ -37,7 +37,7 @@ class Work:
         return ANSWER
 
 
-async def started(board: QuestionBoard, run: str = "r000000000001") -> tuple[LiveQuestion, Work]:
+async def started(board: QuestionBoard, run: str = "r1") -> tuple[LiveQuestion, Work]:
     work = Work()
     live = await board.start(LiveQuestion(run, "birds", "ann / one", "Why?"), Tenant(), work)
     await asyncio.sleep(0)
@@ -56,9 +56,9 @@ async def test_a_wait_reports_what_is_new_and_ends_with_the_work() -> None:
             work.end.set()
 
     await board.wait(live, 20, report)
-    assert lines == ["run r000000000001 began", "choosing the partitions to read"]
+    assert lines == ["run r1 began", "choosing the partitions to read"]
     await board.cancel(live)
-    assert (live.active, live.answer, live.id) == (False, ANSWER, "r000000000001")
+    assert (live.active, live.answer, live.id) == (False, ANSWER, "r1")
     assert (live.cancelled, work.cancelled) == (False, False)
 
 
@@ -82,23 +82,23 @@ async def test_a_wait_that_is_over_leaves_the_work_alone() -> None:
 async def test_a_question_is_begun_once_within_the_most_and_found_by_its_caller_only() -> None:
     board = QuestionBoard(2)
     first, _ = await started(board)
-    with pytest.raises(BusyError, match="run r000000000001 is in progress"):
+    with pytest.raises(BusyError, match="run r1 is in progress"):
         await started(board)
     await started(board, "r2")
     with pytest.raises(BusyError, match="2 questions are in progress"):
         await started(board, "r3")
-    assert board.find("r000000000001", Tenant()) is first
+    assert board.find("r1", Tenant()) is first
     elsewhere = Tenant(graphs=frozenset({"secrets"}))
     for run, caller in (
-        ("r000000000001", Tenant("bob")),
-        ("r000000000001", elsewhere),
+        ("r1", Tenant("bob")),
+        ("r1", elsewhere),
         ("r3", Tenant()),
     ):
         assert board.find(run, caller) is None
     await board.cancel(first)
     assert (first.cancelled, first.error, first.failure) == (True, "", None)
     again, _ = await started(board)
-    assert board.find("r000000000001", Tenant()) is again
+    assert board.find("r1", Tenant()) is again
     await board.stop()
 
 
@@ -108,7 +108,7 @@ async def test_the_end_reads_the_errors_that_nobody_asked_for() -> None:
     async def fail(hear: Any, max_cost: float | None) -> Any:
         raise ModelError("the key was refused")
 
-    live = await board.start(LiveQuestion("r000000000001", "birds", "s", "Why?"), Tenant(), fail)
+    live = await board.start(LiveQuestion("r1", "birds", "s", "Why?"), Tenant(), fail)
     await asyncio.sleep(0)
     await board.stop()
     assert live.error == "the key was refused"
