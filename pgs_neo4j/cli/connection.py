@@ -26,12 +26,13 @@ if TYPE_CHECKING:
 
 WAITING = "still waiting for the database"
 WAIT_S = 4.0
-_SAID: set[str] = set()  # since a schedule connects for each of its jobs
+# A schedule connects once per job, and must not repeat the same message each time.
+_SAID: set[str] = set()
 
 
 @asynccontextmanager
 async def engine(on_event: OnEvent = ignore, **settings: object) -> AsyncIterator[PGS]:
-    """Open the engine as configured; ``settings`` other than None take precedence."""
+    """Open the engine as configured, except for ``settings`` that are not None."""
     from pgs_neo4j.engine import PGS
 
     async with _open(PGS.connect, on_event, settings) as pgs:
@@ -53,7 +54,10 @@ async def _open(
     on_event: OnEvent,
     settings: dict[str, object],
 ) -> AsyncIterator[PGS]:
-    """Wait for a connection, then refresh completion; write a note if nothing shows progress."""
+    """Open the engine, and refresh the names for shell completion after the command.
+
+    Without a listener to show progress, prints a note if connecting takes long.
+    """
     logs.apply_settings(settings)
     warnings = _SettingsWarnings(on_event)
     connecting = connect(on_event=warnings, **settings)
@@ -67,7 +71,10 @@ async def _open(
 
 @dataclass(slots=True)
 class _SettingsWarnings:
-    """Prints each warning about the settings once, even if the command is quiet."""
+    """Forwards events, but prints each warning before the connection once, even with --quiet.
+
+    Those are the warnings about the settings.
+    """
 
     on_event: OnEvent
     connected: bool = False
@@ -80,9 +87,9 @@ class _SettingsWarnings:
 
 
 def named_graph(graph: str | None) -> str:
-    """Return the name of a graph that a command makes: as given, else as the settings say.
+    """Return the name for a graph to be created: the given one, else the one in the settings.
 
-    Raises UsageError without either, and ConfigError.
+    Raises UsageError if there is neither, and ConfigError for invalid settings.
     """
     from pgs_neo4j import config
 
@@ -93,15 +100,16 @@ def named_graph(graph: str | None) -> str:
 
 
 async def stored_graph(pgs: PGS, graph: str | None) -> str:
-    """Return the name of a graph: as given, else the one in the settings, else the only one.
+    """Return the given name, else the name in the settings, else the name of the only graph.
 
-    Raises UnknownGraphError, and ConfigError.
+    Raises UnknownGraphError if the graph must be looked up and cannot be found, and ConfigError for
+    invalid settings.
     """
     return graph if graph is not None else (await pgs.graph(None)).name
 
 
 def say_unknown_variables() -> None:
-    """Report unknown ``PGS_`` variables, for commands that connect to nothing."""
+    """Print a note on each unknown ``PGS_`` variable, for commands that open no connection."""
     from pgs_neo4j.config import unknown_variables
 
     for message in unknown_variables(os.environ):
@@ -125,12 +133,12 @@ def confirm(what: str, *, yes: bool) -> None:
 
 
 def can_ask() -> bool:
-    """Return whether a person can be asked: input and errors are on a terminal."""
+    """Return whether a person can answer a prompt: stdin and stderr are both terminals."""
     return sys.stdin.isatty() and output.is_terminal(sys.stderr)
 
 
 def agrees(what: str) -> bool:
-    """Ask on the terminal whether to continue; anything but yes means no."""
+    """Ask on the terminal whether to continue; any reply but ``y`` or ``yes`` means no."""
     sys.stderr.write(f"{one_line(what)}. Continue? [y/N] ")
     sys.stderr.flush()
     return sys.stdin.readline().strip().lower() in ("y", "yes")

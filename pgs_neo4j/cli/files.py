@@ -12,7 +12,7 @@ from pgs_neo4j.errors import UsageError
 
 
 def check_target(name: str, *, force: bool) -> None:
-    """Raise UsageError before any computation if the file cannot be written."""
+    """Raise UsageError if the file cannot be written; called before any costly work."""
     path = Path(name).expanduser()
     try:
         there, ordinary = path.exists(), path.is_file()
@@ -31,9 +31,9 @@ def check_target(name: str, *, force: bool) -> None:
 
 
 def write_whole(name: str, whole: str | bytes, *, force: bool) -> int:
-    """Write a file atomically, a text as UTF-8; returns its size in bytes.
+    """Write a file atomically, with text as UTF-8, and return its size in bytes.
 
-    Links are followed. An overwritten file keeps its mode. Raises UsageError.
+    Follows symbolic links. An overwritten file keeps its mode. Raises UsageError.
     """
     check_target(name, force=force)
     target = Path(os.path.realpath(Path(name).expanduser()))
@@ -46,7 +46,7 @@ def write_whole(name: str, whole: str | bytes, *, force: bool) -> int:
             os.fsync(file.fileno())
         if target.exists():
             shutil.copymode(target, beside)
-        check_target(name, force=force)  # another process may have been faster
+        check_target(name, force=force)  # another process may have made the file since
         beside.replace(target)
     except OSError as error:
         raise _unwritable(name, error) from error

@@ -1,4 +1,4 @@
-"""Command line options made from the declarations of knobs, and the groups that commands offer."""
+"""Build command line options from the declared knobs, and group the knobs by command."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import typer
 
 from pgs_neo4j.config import Declaration, PGSConfig, declarations
 
-# The knobs of commands that ask a question: the limits of a run, its routing, and all of them.
+# The knobs of commands that ask a question: the limits of a run, its routing, and the full list.
 LIMITS = ("max_calls", "max_tokens", "max_unmatched_tokens", "max_cost", "run_timeout_s")
 ROUTING = (
     "route_by",
@@ -46,9 +46,9 @@ _DECLARED = {knob.name: knob for knob in declarations(PGSConfig)}
 
 
 def with_knobs(*names: str) -> Callable[[Command], Command]:
-    """Add one option per named knob to a command with ``**knobs``.
+    """Return a decorator that adds an option per named knob to a command with ``**knobs``.
 
-    The command receives every named knob; None means that the option was not used.
+    The command receives every named knob, as None if its option was not used.
     """
 
     def decorate(command: Command) -> Command:
@@ -63,7 +63,7 @@ def with_knobs(*names: str) -> Callable[[Command], Command]:
             for parameter in inspect.signature(command).parameters.values()
             if parameter.kind is not inspect.Parameter.VAR_KEYWORD
         ]
-        # The options that every command has, as --json, come last in its help.
+        # Options that every command has, such as --json, come last in the help.
         last = next((i for i, parameter in enumerate(own) if parameter.name == "as_json"), len(own))
         parameters = [*own[:last], *map(_parameter, names), *own[last:]]
         call.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
@@ -83,12 +83,12 @@ def help_of(knob: Declaration) -> str:
     if bool in knob.types:
         return f"{text}."
     if _is_text(knob):
-        return f"{text}, or 'none'."  # no default: a run that is resumed has limits of its own
+        return f"{text}, or 'none'."  # no default: a resumed run starts from its own limits
     return f"{text} [{'none' if knob.field.default is None else knob.field.default}]."
 
 
 def knob_option(name: str, *, min: float | None = None) -> object:  # noqa: A002 - as typer has it
-    """Return the typer option of one knob; ``min`` lets typer check it."""
+    """Return the typer option of a knob; with ``min``, typer refuses smaller values."""
     knob = _DECLARED[name]
     metavar = knob.about.metavar or ("N" if _is_text(knob) else None)
     panel = PANELS.get(knob.about.topic, OTHER_PANEL)
@@ -113,14 +113,14 @@ def _parameter(name: str) -> inspect.Parameter:
 
 
 def _is_text(knob: Declaration) -> bool:
-    """Return whether the option takes text, so 'none' can lift a limit."""
+    """Return whether the option takes text, so that the value 'none' can lift a limit."""
     return knob.about.topic == "limits"
 
 
 def _value(knob: Declaration, value: object) -> object:
-    """Return the value of an option; None if it was not used.
+    """Return the value for a knob, or None if its option was not used.
 
-    A switch inverts the default.
+    A switch that was used inverts the default.
     """
     if bool not in knob.types:
         return value

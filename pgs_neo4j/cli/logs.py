@@ -1,7 +1,7 @@
-"""Log records on stderr: JSON records with ``--log-format json``, and the lines of libraries.
+"""Log records on stderr: JSON with ``--log-format json``, and warnings from libraries.
 
-JSON logs take everything that would be written to stderr as text. Without them, libraries write
-nothing, except their warnings where PGS_DEBUG is set.
+With JSON logs, everything for stderr becomes a record. Without them, libraries print nothing,
+except their warnings if PGS_DEBUG is set.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ from pgs_neo4j.cli import output
 from pgs_neo4j.text.shown import one_line
 
 TALKATIVE = ("pgs_neo4j", "uvicorn")
-"""Loggers whose records of level INFO are written, besides warnings."""
-# What these report as warnings are retries, which events and typed errors report in words.
+"""Loggers that JSON logs record from level INFO; the others start at WARNING."""
+# These libraries warn about retries, which events and typed errors already report in plain words.
 LIBRARIES = ("graphdatascience", "httpcore2", "httpx2", "mcp", "neo4j", "openai", "stamina")
-_chosen: str | None = None  # by the option or the variable
+_chosen: str | None = None  # the format that the option or the environment variable names
 _handler: logging.Handler | None = None
 
 
 def choose(form: str | None) -> None:
-    """Take the form that the command line or the environment names; None leaves it open."""
+    """Set the log format that an option or variable names; None leaves it to the settings."""
     global _chosen  # noqa: PLW0603 - there is but one stderr
     _chosen = form
     if form == "json":
@@ -30,9 +30,9 @@ def choose(form: str | None) -> None:
 
 
 def apply_settings(overrides: Mapping[str, object] | None = None) -> None:
-    """Start JSON logs if the settings want them, unless an option says otherwise.
+    """Start JSON logs if the settings ask for them and no option or variable asks for text.
 
-    Their secrets are masked from then on.
+    From then on, logs mask the secrets in the settings.
     """
     if _chosen == "text" or (_chosen is None and _handler is not None):
         return
@@ -50,12 +50,12 @@ def apply_settings(overrides: Mapping[str, object] | None = None) -> None:
 
 
 def is_on() -> bool:
-    """Return whether stderr has JSON records."""
+    """Return whether stderr receives JSON records."""
     return _handler is not None
 
 
 def start() -> None:
-    """Send all records, and all lines for stderr, through one handler."""
+    """Start JSON logs: write all log records and all lines for stderr as JSON."""
     global _handler  # noqa: PLW0603 - there is but one stderr
     if _handler is not None:
         return
@@ -71,7 +71,7 @@ def start() -> None:
 
 
 def stop() -> None:
-    """Write text again."""
+    """Stop JSON logs and forget the chosen format; stderr receives plain text again."""
     global _handler, _chosen  # noqa: PLW0603 - there is but one stderr
     _chosen = None
     if _handler is None:
@@ -85,7 +85,7 @@ def stop() -> None:
 
 
 def log_fault(error: BaseException, trace: TracebackType | None) -> None:
-    """Record an unexpected error with its traceback."""
+    """Log an unexpected error with its traceback."""
     logger = logging.getLogger("pgs_neo4j.cli")
     logger.critical("unexpected error", exc_info=(type(error), error, trace))
 
@@ -96,7 +96,7 @@ def _log(level: int, message: str, fields: Mapping[str, object]) -> None:
 
 class _Records(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
-        """Write a record on one line of stderr; never raises."""
+        """Write a record as one line on stderr; never raises."""
         try:
             output.write_record(self.format(record))
         except Exception:  # noqa: BLE001 - logging must not end a run
@@ -104,7 +104,10 @@ class _Records(logging.Handler):
 
 
 def catch_library_logs(*, write: bool) -> None:
-    """Give each library a handler, so that Python prints none of its lines itself."""
+    """Give each library a handler, so that Python's handler of last resort prints nothing.
+
+    With ``write``, their warnings appear on stderr while JSON logs are off.
+    """
     handler = _Lines(write=write)
     for name in LIBRARIES:
         logger = logging.getLogger(name)
@@ -113,13 +116,13 @@ def catch_library_logs(*, write: bool) -> None:
 
 
 class _Lines(logging.Handler):
-    """Writes records as lines on stderr, or nowhere."""
+    """Writes warnings as lines on stderr, or discards all records."""
 
     def __init__(self, *, write: bool) -> None:
         super().__init__()
         self._write = write
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Write a record above the display; never raises."""
+        """Write a warning to stderr, above a progress display; never raises."""
         if self._write and not is_on() and record.levelno >= logging.WARNING:
             output.say(f"{record.name}: {one_line(record.getMessage())}")

@@ -1,4 +1,4 @@
-"""The two streams: data on stdout, messages about it on stderr."""
+"""Write to the two streams: data to stdout, messages to stderr."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
 DEFAULT_WIDTH = 80
-HEADING = 40  # columns; longer lines are sentences
+HEADING = 40  # columns; a longer text before a colon is part of a sentence
 WARNINGS = ("Checks", "Stopped", "Note")
 STYLES = {"bold": "1", "ok": "32", "warn": "33", "warning": "33", "failed": "31", "skipped": "2"}
 _speak: Callable[[str], None] | None = None
 _log: Callable[[int, str, Mapping[str, object]], None] | None = None
 _errors_as_json = False
-_line_is_open = False  # the last text on stdout did not end its line
+_line_is_open = False  # the last text on stdout had no newline at its end
 
 
 def prepare() -> None:
-    """Make both streams safe: replace unknown characters, reopen a closed stderr."""
+    """Make both streams safe: replace characters they cannot encode, and reopen a closed stderr."""
     if sys.stderr is None:  # as with 2>&-
-        sys.stderr = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - until the end
+        sys.stderr = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - open until the process ends
     for stream in (sys.stdout, sys.stderr):
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:
@@ -39,19 +39,20 @@ def prepare() -> None:
 
 
 def width() -> int:
-    """Return the columns of the terminal; 80 without one."""
+    """Return the width of the terminal in columns, at least 40; 80 without a terminal."""
     return max(40, shutil.get_terminal_size((DEFAULT_WIDTH, 24)).columns)
 
 
 def is_terminal(stream: TextIO) -> bool:
-    """Whether a stream is a terminal that can do more than print."""
+    """Return whether a stream is a terminal that can move its cursor and show styles."""
     return stream.isatty() and os.environ.get("TERM") != "dumb"
 
 
 def write(text: str) -> None:
-    """Write to stdout at once.
+    """Write text to stdout and flush it.
 
-    Raises BrokenPipeError when stdout was closed, and OutputError when it takes no more text.
+    Raises BrokenPipeError if the reader closed the pipe, and OutputError for another failure, as on
+    a full disk.
     """
     global _line_is_open  # noqa: PLW0603 - there is but one stdout
     try:
@@ -67,7 +68,7 @@ def write(text: str) -> None:
 
 
 def unwritable(error: OSError) -> OutputError:
-    """Return the error of a stdout that takes no text, as on a full disk."""
+    """Return the error for a stdout that cannot be written, as on a full disk."""
     reason = error.strerror or type(error).__name__
     return OutputError(f"stdout cannot be written: {reason}; free some space or write elsewhere")
 
@@ -78,17 +79,17 @@ def write_lines(lines: list[str]) -> None:
 
 
 def has_color(stream: TextIO) -> bool:
-    """Whether a stream is a terminal that may have colors."""
+    """Return whether a stream is a terminal and NO_COLOR is not set."""
     return is_terminal(stream) and not os.environ.get("NO_COLOR")
 
 
 def colored(text: str, style: str) -> str:
-    """Return a text for stdout in a style of STYLES, if stdout has colors."""
+    """Return a text for stdout in a style of STYLES; unchanged if stdout shows no colors."""
     return f"\x1b[{STYLES[style]}m{text}\x1b[0m" if has_color(sys.stdout) else text
 
 
 def write_page(lines: list[str]) -> None:
-    """Write the lines below an answer, its headings bold and its warnings colored."""
+    """Write the lines below an answer, with headings in bold and labels of warnings in color."""
     write_lines([_page_line(line) for line in lines])
 
 
@@ -101,17 +102,17 @@ def _page_line(line: str) -> str:
 
 
 def write_json(value: object) -> None:
-    """Write one JSON document to stdout, control characters as escapes."""
+    """Write one JSON document to stdout, with control characters escaped."""
     write(_json_text(value))
 
 
 def write_json_line(value: object) -> None:
-    """Write a JSON document on one line to stdout, for logs."""
+    """Write a JSON document to stdout on a single line, as logs need it."""
     write(f"{_one_line_json(value)}\n")
 
 
 def _one_line_json(value: object) -> str:
-    # A line end inside a string is written as an escape, so these are all of the layout.
+    # JSON escapes line ends inside strings, so each line end here belongs to the layout.
     return " ".join(line.strip() for line in _json_text(value).splitlines())
 
 
@@ -122,12 +123,12 @@ def _json_text(value: object) -> str:
 
 
 def write_table(table: RenderableType) -> None:
-    """Write a rich renderable to stdout, in color only on a terminal."""
+    """Write a rich renderable to stdout, with styles only on a terminal."""
     from io import StringIO
 
     from rich.console import Console
 
-    # Rendered apart from stdout: rich would end the process itself on a closed pipe.
+    # Render to memory first, because rich itself ends the process if the pipe is closed.
     console = Console(
         file=StringIO(), width=width(), force_terminal=is_terminal(sys.stdout), highlight=False
     )
@@ -144,7 +145,7 @@ def error_console() -> Console:
 
 
 def note(message: str) -> None:
-    """Write one line to stderr."""
+    """Write a note to stderr, on one line."""
     say(f"note: {one_line(message)}")
 
 
@@ -161,7 +162,7 @@ def patience(message: str, wait_s: float) -> Iterator[None]:
 
 
 def complain(message: str) -> None:
-    """Write an error to stderr in one line, red on a terminal."""
+    """Write an error to stderr on one line, in red on a terminal."""
     if _log is not None:
         _log(logging.ERROR, one_line(message), {})
         return
@@ -170,7 +171,7 @@ def complain(message: str) -> None:
 
 
 def write_errors_as_json(wanted: bool) -> None:
-    """Write the error that ends a command as JSON, or as text."""
+    """Set whether the error that ends a command is written as JSON instead of text."""
     global _errors_as_json  # noqa: PLW0603 - there is but one stderr
     _errors_as_json = wanted
 
@@ -178,14 +179,15 @@ def write_errors_as_json(wanted: bool) -> None:
 def report_error(message: str, kind: str, code: int, notes: Sequence[str] = ()) -> None:
     """Write the error that ends a command, and what to do about it.
 
-    With ``--json`` it is one JSON object on one line of stderr. A log record has its fields too.
+    With ``--json``, writes one JSON object on one line of stderr. In JSON logs, the record has the
+    fields of this object.
     """
     if not _errors_as_json and _log is None:
         complain(message)
         for text in notes:
             note(text)
         return
-    # A message says what happened and, after its last semicolon, what to do about it.
+    # By convention, a message says what happened and, after its last semicolon, how to fix it.
     _, mark, remedy = message.rpartition("; ")
     fix = one_line("; ".join(notes) or (remedy if mark else ""))
     document = {"error": one_line(message), "kind": kind, "code": code, "fix": fix or None}
@@ -196,19 +198,19 @@ def report_error(message: str, kind: str, code: int, notes: Sequence[str] = ()) 
 
 
 def log_through(log: Callable[[int, str, Mapping[str, object]], None] | None) -> None:
-    """Send all stderr lines to a log: level, message, and more fields; None: write them."""
+    """Send all lines for stderr to ``log`` as level, message, and more fields; None undoes it."""
     global _log  # noqa: PLW0603 - there is but one stderr
     _log = log
 
 
 def speak_through(speak: Callable[[str], None] | None) -> None:
-    """Send all stderr lines through a display; None: write them directly."""
+    """Send all lines for stderr through a progress display; None undoes it."""
     global _speak  # noqa: PLW0603 - there is but one stderr
     _speak = speak
 
 
 def say(line: str) -> None:
-    """Write a safe line to stderr. Never raises."""
+    """Write a line that is safe to print to the log, the display, or stderr. Never raises."""
     if _log is not None:
         _log(logging.INFO, line.removeprefix("note: "), {})
     elif _speak is not None:
@@ -218,28 +220,31 @@ def say(line: str) -> None:
 
 
 def write_record(line: str) -> None:
-    """Write a line to stderr as it is, below an open line of stdout. Never raises."""
+    """Write a line to stderr unchanged. Never raises.
+
+    If stdout has an unfinished line in the same terminal or file, starts a new line first.
+    """
     global _line_is_open
     if _line_is_open and _same_place():
         line, _line_is_open = f"\n{line}", False
     try:
         sys.stderr.write(f"{line}\n")
         sys.stderr.flush()
-    except OSError:  # a closed pipe, a full disk, a terminal that is gone
+    except OSError:  # a closed pipe, a full disk, or a closed terminal
         silence(sys.stderr)
 
 
 def _same_place() -> bool:
-    """Whether both streams are one file, pipe, or terminal."""
+    """Return whether stdout and stderr are the same file, pipe, or terminal."""
     try:
         one, other = os.fstat(sys.stdout.fileno()), os.fstat(sys.stderr.fileno())
-    except (OSError, ValueError):  # closed, or no file at all
+    except (OSError, ValueError):  # a stream is closed, or is not a file
         return False
     return (one.st_dev, one.st_ino) == (other.st_dev, other.st_ino)
 
 
 def silence(stream: TextIO) -> None:
-    """Discard further output to a closed stream."""
+    """Send all further output of a stream that cannot be written to the null device."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, stream.fileno())
     os.close(nowhere)

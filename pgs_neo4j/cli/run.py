@@ -1,10 +1,10 @@
-"""Runs a command: signals cancel it, errors become a line and code.
+"""Run a command: signals cancel it, and each error becomes one line and an exit code.
 
     0 done   2 usage   3 partial answer, or a limit was reached   4 another job holds the lock
     5 database   6 model   7 nothing left to read   130 interrupted   141 stdout was closed
 
-A note below an error says what to do about it. An unexpected error is a fault of pgs. It is
-also reported in one line, and the exit code is 1.
+A note below an error says what to do about it. An unexpected error is a fault of pgs: it is also
+reported in one line, with exit code 1.
 """
 
 from __future__ import annotations
@@ -44,19 +44,19 @@ CODES = (
 )
 SEVERITY = (DONE, NOTHING_LEFT, PARTIAL, BUSY, USAGE, MODEL, DATABASE)
 INTERRUPTED, PIPE_CLOSED = 130, 141
-GRACE_S = 60.0  # for the cleanup after the first signal
-IMPATIENT_S = 10.0  # and after the second
-# Objects made before each generation of the collector looks for cycles. A partition's nodes are
-# hundreds of thousands of values without any; with Python's own bounds an eighth of a question's
-# own time goes into finding none (tests/bench/README.md, overhead).
+GRACE_S = 60.0  # time for the cleanup after the first signal
+IMPATIENT_S = 10.0  # time left for it after a second signal
+# Thresholds of the garbage collector's three generations. A partition's nodes are hundreds of
+# thousands of values without reference cycles. With Python's default thresholds, the search for
+# cycles makes the time that pgs itself spends on a question an eighth longer
+# (tests/bench/README.md, overhead).
 COLLECTED_AFTER = (20_000, 20, 50)
 
 
 def run(work: Coroutine[object, object, int | None], *, grace_s: float = GRACE_S) -> None:
-    """Run a command's work, and exit with its code (None is 0).
+    """Run a command's coroutine, and exit with the code it returns (None is 0).
 
-    SIGINT, SIGTERM, and SIGHUP cancel it, so that every cleanup runs, within
-    ``grace_s``.
+    SIGINT, SIGTERM, and SIGHUP cancel it, which leaves ``grace_s`` seconds for cleanup.
     """
     stop = _Stop(grace_s)
     if logs.is_on():
@@ -64,8 +64,8 @@ def run(work: Coroutine[object, object, int | None], *, grace_s: float = GRACE_S
     catch_library_logs(write=debugging())
     gc.set_threshold(*COLLECTED_AFTER)
     if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:
-        # From here on there is something to clean up. On Windows, the runner's own handling does
-        # it, and the runner replaces this handler only.
+        # From here on, an interruption needs cleanup. On Windows, asyncio's runner handles SIGINT,
+        # but only if the handler in place is Python's default one.
         signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         with asyncio.Runner() as runner:
@@ -124,7 +124,7 @@ def worst(codes: Iterable[int]) -> int:
 def report_fault(
     kind: type[BaseException], error: BaseException, trace: TracebackType | None
 ) -> None:
-    """Report an unexpected error in one line, and its traceback on request."""
+    """Report an unexpected error in one line, and its traceback if PGS_DEBUG or JSON logs ask."""
     if logs.is_on():
         logs.log_fault(error, trace)
     elif debugging():
@@ -138,13 +138,13 @@ def report_fault(
 
 
 def debugging() -> bool:
-    """Whether PGS_DEBUG asks for tracebacks."""
+    """Return whether PGS_DEBUG is set, which asks for tracebacks."""
     return os.environ.get("PGS_DEBUG", "") not in ("", "0")
 
 
 @dataclass(slots=True)
 class _Stop:
-    """Signals received so far, and the deadline of the cleanup."""
+    """Counts stop signals, cancels the task at the first, and limits the time for cleanup."""
 
     grace_s: float = GRACE_S
     signals: int = 0
@@ -175,16 +175,19 @@ async def _watched(work: Coroutine[Any, Any, int | None], stop: _Stop) -> int | 
     for name in ("SIGINT", "SIGTERM", "SIGHUP"):
         number = getattr(signal, name, None)
         ignored = number is not None and signal.getsignal(number) is signal.SIG_IGN
-        if number is None or (ignored and name == "SIGHUP"):  # nohup: keep running
+        if number is None or (ignored and name == "SIGHUP"):  # under nohup, keep running
             continue
         try:
             loop.add_signal_handler(number, stop.ask)
         except (NotImplementedError, RuntimeError):
-            break  # Windows, or not the main thread: the runner's own handling stays
+            break  # on Windows or outside the main thread, the runner still handles SIGINT
     return await work
 
 
 def _trace() -> None:
-    """Write the traceback on request; a message in it may quote the graph."""
+    """Write the traceback of the current error if PGS_DEBUG asks for it.
+
+    Only then, because a message in it may quote the graph.
+    """
     if debugging():
         output.say(plain(traceback.format_exc()).rstrip())

@@ -1,1 +1,1 @@
-"""The commands of pgs, by subject; ``cli/app.py`` lists them and imports each when it is used."""
+"""The commands of pgs, by subject; ``cli/app.py`` lists them and imports each on first use."""

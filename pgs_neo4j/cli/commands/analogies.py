@@ -1,4 +1,4 @@
-"""`pgs analogies`: texts that use other words for the same mechanism."""
+"""`pgs analogies`: link texts that use other words for the same mechanism."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 PlanOption = Annotated[
     bool, typer.Option("--plan", help="Show what it would cost, and call no model.")
 ]
-TITLE = 60  # characters
+TITLE = 60  # characters of a title or model name
 
 
 @with_knobs(
@@ -102,7 +102,7 @@ async def _plan(pgs: PGS, graph: str | None, *, as_json: bool) -> int:
 
 
 def plan_lines(plan: AnalogyPlan, width: int) -> list[str]:
-    """Return the figures of a plan."""
+    """Return labeled lines on what a run would read, call, and cost."""
     part = f"the model sees only the beginning of {counted(plan.shortened, 'text')}"
     used = tokens(plan.input_tokens, plan.output_tokens, estimated=True)
     rows = [
@@ -133,7 +133,7 @@ def made_json(made: Analogies) -> Json:
 
 
 def made_lines(made: Analogies, width: int) -> list[str]:
-    """Return the figures of analogies, and the best of them."""
+    """Return labeled lines on what was linked and what it cost, then the best pairs."""
     usage = made.usage
     rows = [
         ("Texts", _texts(made.texts, made.kept)),
@@ -166,5 +166,5 @@ def _pair(one: Analogy) -> str:
 
 
 def _texts(count: int, kept: int) -> str:
-    """Return a number of texts, and how many have a skeleton."""
+    """Return the number of texts, and how many of them have a stored skeleton."""
     return f"{counted(count, 'text')}, {kept:,} of them with a stored skeleton"

@@ -90,7 +90,7 @@ STDOUT = "-"
 
 
 class Format(StrEnum):
-    """Formats of an exported answer; each is also the suffix of its files."""
+    """Formats of an exported answer; each value is also the suffix of the file."""
 
     MD = "md"
     HTML = "html"
@@ -112,7 +112,7 @@ class TableName(StrEnum):
 
 TABULAR = (Format.CSV, Format.PARQUET)
 ENDINGS = ".md, .html, .json, .csv, or .parquet"
-MOST_RUNS = 1_000_000  # in the table of runs; nobody opens a longer one
+MOST_RUNS = 1_000_000  # in the table of runs; a longer table could hardly be opened
 
 
 def export(
@@ -219,7 +219,10 @@ async def _export(
 
 
 def form_of(to: str, format_: Format | None) -> Format:
-    """Return the named format, else that of the file's suffix. Raises UsageError."""
+    """Return the format that the option names, else the one that the file name's suffix implies.
+
+    Raises UsageError if neither gives a format.
+    """
     if format_ is not None:
         return format_
     if to == STDOUT:
@@ -229,29 +232,31 @@ def form_of(to: str, format_: Format | None) -> Format:
     suffix = Path(to).suffix.lower().removeprefix(".")
     if suffix not in list(Format):
         raise UsageError(
-            f"{one_line(to, 200)} does not end in {ENDINGS}, which are the formats; "
-            "rename it, or add --format"
+            f"{one_line(to, 200)} does not end in {ENDINGS}; rename it, or add --format"
         )
     return Format(suffix)
 
 
 def _check_table(form: Format, table: TableName | None, run: str | None, to: str) -> None:
-    """Raise UsageError unless format and table fit each other."""
+    """Raise UsageError unless the format, the table, the run, and the target can be combined."""
     names = ", ".join(TableName)
     if form in TABULAR and table is None:
         raise UsageError(f"{form} holds one table; name one with --table: {names}")
     if form not in TABULAR and table is not None:
         raise UsageError(f"{form} holds a whole answer; leave out --table, or write csv or parquet")
     if table is TableName.RUNS and run is not None:
-        raise UsageError("the table of runs is about all of them; leave out RUN")
+        raise UsageError("the table 'runs' lists all runs; leave out RUN")
     if form is Format.PARQUET and to == STDOUT:
-        raise UsageError("Parquet is no text for stdout; name a file with --to")
+        raise UsageError("Parquet is binary and is not written to stdout; name a file with --to")
 
 
 async def _answer(
     pgs: PGS, run: str, form: Format, table: TableName | None
 ) -> tuple[str, str | bytes]:
-    """Return the content of a file, after the beginning of the sentence that reports it."""
+    """Return a subject and verb for the message about the file, and the file's content.
+
+    Raises an error if text in the content was deleted in the meantime.
+    """
     from pgs_neo4j import export as made
     from pgs_neo4j.cli.pages import as_json as json_of
     from pgs_neo4j.text.json_data import json_text
@@ -271,7 +276,7 @@ async def _answer(
 
 
 async def _runs(pgs: PGS, graph: str | None, form: Format) -> tuple[str, str | bytes]:
-    """Return the content of a file, after the beginning of the sentence that reports it."""
+    """Return a subject and verb for the message about the file, and the table of runs."""
     from pgs_neo4j import export as made
 
     rows = made.runs_table(await pgs.runs(graph, limit=MOST_RUNS))

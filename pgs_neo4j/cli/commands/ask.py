@@ -1,6 +1,6 @@
-"""`pgs ask`, `pgs plan`, and `pgs resume`: ask a question, forecast it, and complete its run.
+"""`pgs ask`, `pgs plan`, and `pgs resume`: ask a question, forecast its cost, or resume its run.
 
-All three take their question from ``request`` and deliver the answer through ``delivery``.
+``request`` finds the question or run that a command is about, and ``delivery`` writes the answer.
 """
 
 from __future__ import annotations
@@ -117,7 +117,7 @@ async def _ask(
     if top_k is not None and asked.key is not None:
         raise UsageError("--idempotency-key cannot be combined with --top-k; leave one of them out")
     if search_mode is not None and top_k is None:
-        raise UsageError("--search-mode says how --top-k finds nodes; add --top-k 20")
+        raise UsageError("--search-mode sets how --top-k finds nodes; add --top-k 20")
     with listening as listener:
         async with engine(listener, **knobs) as pgs:
             request = await asked.request(pgs)
@@ -142,7 +142,7 @@ def asking(
     top_k: int | None = None,
     search_mode: SearchMode | None = None,
 ) -> Ask:
-    """Return a function that sends a request; with ``top_k``, it searches first."""
+    """Return a function that sends a request; with ``top_k``, it answers from a search first."""
 
     async def ask(on_event: OnEvent) -> Asked:
         if top_k is None:
@@ -185,7 +185,7 @@ def plan(
       pgs plan "Which results contradict each other?" --graph papers
       pgs plan -c --max-cost 0.50
     """
-    # Accepted, so that the words of 'pgs ask' work here unchanged.
+    # 'pgs plan' takes these only so that a 'pgs ask' command works here unchanged.
     del top_k, search_mode, idempotency_key
     asked = read_asked(
         question,
@@ -228,7 +228,7 @@ async def _plan(
 
 
 def unpriced(pgs: PGS) -> list[str]:
-    """Return the names of paid models that have no configured price."""
+    """Return the names of the models that cost money but have no configured price."""
     from pgs_neo4j.engine import is_free
 
     models = {llm.name: llm for llm in (pgs.sweep_llm, pgs.synthesis_llm)}

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 
 
 config_app = typer.Typer(no_args_is_help=True, help="Show the settings in force.")
-WIDE, MEANING = 120, 34  # columns of a table with all four, and of a meaning in a narrow one
+# Columns that a table with a column for meanings needs, and of a meaning in a narrower table.
+WIDE, MEANING = 120, 34
 LOCAL = "the local server"
 UNSET = "not set"
 PLACES: dict[Source, str] = {
@@ -92,7 +93,7 @@ def _settings(loaded: Loaded) -> Iterator[tuple[str, object, str]]:
 
 
 def _closing(loaded: Loaded) -> Iterator[str]:
-    """Yield where the settings come from, and what follows from them."""
+    """Yield lines on the settings file, the database, and a withheld model key."""
     from pgs_neo4j.config import explain_key
 
     path = loaded.provenance.path
@@ -105,7 +106,7 @@ def _closing(loaded: Loaded) -> Iterator[str]:
 
 
 def masked(value: object, *, address: bool = False) -> object:
-    """Return the value with secrets as ***, also those in an ``address``."""
+    """Return a JSON-ready value with secrets as ``***``; in an ``address``, also its password."""
     from pgs_neo4j.config import MASK, masked_address
 
     if hasattr(value, "get_secret_value"):
@@ -122,9 +123,9 @@ def masked(value: object, *, address: bool = False) -> object:
 def settings_rows(
     loaded: Loaded, settings: Iterable[tuple[str, Any, str]]
 ) -> list[tuple[str, str, str, str]]:
-    """Return name, value, origin, and meaning of every setting.
+    """Return rows of name, value, origin, and meaning, one per setting, with values in words.
 
-    ``settings`` have name, value without secrets, and meaning.
+    Each entry of ``settings`` has a name, a value without secrets, and a meaning.
     """
     return [
         (
@@ -138,7 +139,7 @@ def settings_rows(
 
 
 def settings_table(rows: list[tuple[str, str, str, str]], width: int) -> Table:
-    """Return settings as a table; in a narrow one, each meaning has a line of its own."""
+    """Return settings as a table; below WIDE columns, each meaning has lines of its own."""
     from pgs_neo4j.cli.pages import tables
 
     if width >= WIDE:
@@ -164,7 +165,7 @@ def _in_words(name: str, value: Any, loaded: Loaded) -> str:
 
 
 def _inferred(name: str, loaded: Loaded) -> str:
-    """Return what takes the place of a setting that is not set."""
+    """Return in words what applies when a setting is not set."""
     from pgs_neo4j.config import PGSConfig, Settings, declarations
 
     settings = loaded.settings
@@ -179,7 +180,7 @@ def _inferred(name: str, loaded: Loaded) -> str:
 
 
 def _thresholds(value: float, loaded: Loaded) -> Iterator[str]:
-    """Yield the threshold of each kind of vectors that may be compared."""
+    """Yield the threshold for each kind of vector that routing may compare."""
     from pgs_neo4j.config import HASHING_THRESHOLD
 
     own = loaded.provenance.source("partition_relevance_threshold") != "default"

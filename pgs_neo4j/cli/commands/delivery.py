@@ -33,11 +33,11 @@ if TYPE_CHECKING:
 
 Asked = tuple[Answer, "SearchAnswer | None"]
 Ask = Callable[["OnEvent"], Awaitable[Asked]]
-"""Asks, reports events, and returns the answer, with that of a preceding search."""
+"""A function that asks, reports events, and returns the answer and that of a preceding search."""
 
 
 async def answered(pgs: PGS, ask: Ask, listener: Listener, *, as_json: bool) -> int:
-    """Write the answer and the next steps, and return the exit code."""
+    """Ask, write the answer and the next command to try, and return the exit code."""
     if as_json:
         return await _as_json(pgs, ask, listener)
     answer = await as_text(ask, answer_stream(listener))
@@ -46,7 +46,10 @@ async def answered(pgs: PGS, ask: Ask, listener: Listener, *, as_json: bool) -> 
 
 
 async def as_text(ask: Ask, stream: AnswerStream) -> Answer:
-    """Ask, stream the answer, and write its sources and figures below it."""
+    """Ask, stream the answer, write its sources and figures below it, and return it.
+
+    Raises BrokenPipeError or OutputError if stdout failed, which cancels the question.
+    """
     try:
         answer, search = await ask(stream)
     except asyncio.CancelledError:
@@ -64,7 +67,7 @@ async def as_text(ask: Ask, stream: AnswerStream) -> Answer:
 
 
 def code_of(answer: Answer) -> int:
-    """Return the exit code of an answer."""
+    """Return the exit code for an answer: PARTIAL for a partial one, else DONE."""
     return PARTIAL if answer.partial else DONE
 
 
@@ -79,9 +82,9 @@ async def _as_json(pgs: PGS, ask: Ask, listener: Listener) -> int:
 
 
 async def _areas(pgs: PGS, answer: Answer) -> tuple[Area, ...]:
-    """Return the partitions of the answer's generation, current or not.
+    """Return the partitions of the generation that the answer was read from.
 
-    They only add keywords, so an answer that is paid for does not fail without them.
+    They only add keywords, so a database error leaves them out: the answer is paid for already.
     """
     try:
         return (await pgs.document(answer.run)).areas
@@ -92,10 +95,10 @@ async def _areas(pgs: PGS, answer: Answer) -> tuple[Area, ...]:
 
 @dataclass(slots=True)
 class AnswerStream:
-    """Writes the answer to stdout as it arrives; forwards all other events.
+    """Writes the answer to stdout as it arrives, and forwards all other events.
 
-    When stdout is closed or full it cancels ``task``, because model calls cost money. Events that
-    come within a line of the answer are forwarded when the line ends.
+    If stdout is closed or full, it cancels ``task``, because further model calls would only cost
+    money. Events that arrive within a line of the answer are forwarded by ``close``.
     """
 
     progress: Listener
@@ -113,7 +116,7 @@ class AnswerStream:
     _cited: list[Citation] = field(default_factory=list, repr=False)
 
     def __call__(self, event: Event) -> None:
-        """Take one event."""
+        """Write the text of an event, or forward the event."""
         match event:
             case TextStreamed(text):
                 self._begin("\n## From the partitions\n\n" if self._searching else "")
@@ -134,7 +137,7 @@ class AnswerStream:
                 self.progress(event)
 
     def close(self) -> None:
-        """Write the text still held back and end the line."""
+        """Write the text still held back, end the line, and forward the delayed events."""
         if self.written:
             rest = self._drawn(self.lower.close())
             rest += self.prose.close() if self.prose else ""
@@ -145,7 +148,7 @@ class AnswerStream:
             self.progress(event)
 
     def write(self, text: str) -> None:
-        """Write a text; cancel the run if the pipe is closed."""
+        """Write a text; cancel the run if stdout is closed or full."""
         if self.broken or not text:
             return
         self._line_ended = text.endswith("\n")
@@ -164,7 +167,7 @@ class AnswerStream:
             self.task.cancel()
 
     def _whole(self, text: str) -> str:
-        """Return text without a trailing ``\\r``.
+        """Return text without a trailing ``\\r``, which is held back.
 
         The next delta may begin with the ``\\n`` of the same line break.
         """
@@ -173,7 +176,7 @@ class AnswerStream:
         return text.removesuffix("\r")
 
     def _drawn(self, text: str) -> str:
-        """Return text as a terminal shows it; without one, it stays Markdown."""
+        """Return text styled for a terminal; unchanged Markdown without one."""
         if self.prose is None:
             return text
         if not self.prose.titles:
@@ -182,20 +185,20 @@ class AnswerStream:
 
     def _begin(self, heading: str) -> None:
         if not self.written or heading:
-            # The display would be drawn over the answer on the same terminal.
+            # Otherwise, the display would overwrite the answer on the same terminal.
             self.progress.stop()
             self.written = True
             self.write(_whole_text(heading) if heading else "")
 
 
 def answer_stream(progress: Listener) -> AnswerStream:
-    """Return a stream for the current task; wrapped on a terminal only."""
+    """Return a stream for the current task; it wraps and styles text only on a terminal."""
     prose, lower = _prose(), _lower()
     return AnswerStream(progress, asyncio.current_task(), Wrapper(_wrap_width()), prose, lower)
 
 
 def write_answer(text: str, citations: Sequence[Citation] = ()) -> None:
-    """Write a whole answer in the layout of a stream."""
+    """Write a complete answer in the layout of a streamed one."""
     answer = plain(text).rstrip()
     if answer:
         output.write(f"{_whole_text(_below(answer), citations)}\n")
@@ -215,7 +218,7 @@ def _prose() -> Prose | None:
 
 
 def _lower() -> LoweredText:
-    """Return what keeps the headings of a model below those of the page."""
+    """Return a filter that lowers the model's headings below those of the page."""
     return lowered_text(TITLES, markdown=not output.is_terminal(sys.stdout))
 
 

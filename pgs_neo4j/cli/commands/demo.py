@@ -1,4 +1,4 @@
-"""`pgs demo`: from nothing to a cited answer about the standard library, or the packages."""
+"""`pgs demo`: get a cited answer about the standard library or the packages, with no setup."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 GRAPH = "stdlib"
 PACKAGES = "packages"
 PACKAGE_LABEL = "DemoPackage"
-"""The graph of the descriptions of packages, and the label of its nodes."""
+"""Label of the nodes in the graph of package descriptions."""
 SESSION = "demo"
 MARKER = "demo"
 
@@ -102,7 +102,7 @@ async def _demo(
 
 
 def _place(server: LocalServer, loaded: Loaded) -> dict[str, object]:
-    """Return the settings that lead to the local server."""
+    """Return the settings that connect to the local server."""
     return {
         "neo4j_uri": server.uri,
         "neo4j_user": server.user,
@@ -113,15 +113,16 @@ def _place(server: LocalServer, loaded: Loaded) -> dict[str, object]:
 
 
 async def _ingest_packages(listener: Listener, place: dict[str, object]) -> None:
-    """Make the graph of packages equal to those installed, without a model.
+    """Update the graph of packages to those installed, without a model.
 
-    What did not change since the last demo costs nothing.
+    Packages that did not change since the last demo cost nothing.
     """
     from pgs_neo4j.cli.connection import database
     from pgs_neo4j.engine import read_packages
 
     async with database(listener, **place) as pgs:
-        # The label is not what the name would give, so that a graph of the user's own is refused.
+        # This label is not the one derived from the name, so the ingestion refuses to write into a
+        # graph that the user made under the same name.
         done = await pgs.ingest(read_packages(), PACKAGES, label=PACKAGE_LABEL)
         gone = [one.id for one in done.outcomes if one.state == "elsewhere"]
         if gone:
@@ -129,9 +130,10 @@ async def _ingest_packages(listener: Listener, place: dict[str, object]) -> None
 
 
 async def _provide(pgs: PGS, marker: Path, *, reload: bool) -> None:
-    """Load the demo graph unless ``marker`` says that this Python's is loaded.
+    """Load the demo graph, unless it is loaded for this version of Python and of pgs.
 
-    The graph must also be stored in the database: either may be gone.
+    The file ``marker`` names the versions that were loaded. The graph must also be in the database,
+    since either may have been deleted.
     """
     wanted = _edition()
     stored = any(graph.name == GRAPH for graph in await pgs.graphs())
@@ -142,7 +144,7 @@ async def _provide(pgs: PGS, marker: Path, *, reload: bool) -> None:
 
 
 def _edition() -> str:
-    """Return the versions that decide what the demo graph contains."""
+    """Return the versions of Python and pgs, which determine the demo graph."""
     return f"Python {platform.python_version()}, pgs-neo4j {__version__}\n"
 
 
@@ -169,11 +171,11 @@ TRIALS = {
     ),
     PACKAGES: ("Which of them parse files?", "What is there for testing?"),
 }
-"""What to ask and what to route next, by graph."""
+"""A question to ask and one to route after the demo, by graph."""
 
 
 def next_steps(loaded: Loaded, graph_name: str = GRAPH) -> list[str]:
-    """Commands to run after the demo, on its server."""
+    """Return commands to try after the demo, on its server."""
     origins = {name: loaded.origins[name] for name in ("neo4j_uri", "neo4j_database")}
     unset = "".join(f" -u PGS_{n.upper()}" for n, o in origins.items() if o == "environment")
     here = f"env{unset} " if unset else ""

@@ -1,4 +1,4 @@
-"""`pgs doctor`: checks of the setup, with a fix for each problem."""
+"""`pgs doctor`: check the setup, and name a fix for each problem."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 MARKS = {"ok": "ok", "warning": "warn", "failed": "FAIL", "skipped": "skip"}
 MODEL_CHECKS = ("model", "model call", "embedder")
-"""How the names of checks of models end."""
+"""Endings of the names of checks that concern a model."""
 
 
 def doctor(
@@ -53,7 +53,7 @@ async def _doctor(*, call: bool, as_json: bool) -> int:
 
 
 def code_of(checks: Sequence[Check]) -> int:
-    """Return the exit code of the first failed check; 0 without one."""
+    """Return the exit code of the first failed check; 0 if none failed."""
     failed = [check.name for check in checks if check.status == "failed"]
     if not failed:
         return DONE
@@ -75,7 +75,7 @@ def verdict(checks: Sequence[Check]) -> tuple[str, str]:
 
 
 def describe(check: Check) -> list[str]:
-    """Return a check in one line, and its fix in another."""
+    """Return one line for a check, and a second line with its fix if it has one."""
     mark = output.colored(f"{MARKS[check.status]:<5}", check.status)
     lines = [f"{mark}{one_line(check.name)}: {one_line(check.detail)}"]
     return [*lines, f"     fix: {one_line(check.fix)}"] if check.fix else lines

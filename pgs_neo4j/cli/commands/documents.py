@@ -64,7 +64,7 @@ async def _list(graph: str | None, *, as_json: bool) -> None:
 
 
 def _title(document: IngestedDocument) -> str:
-    """Return the title of a document and a comma; nothing if its id ends in the title."""
+    """Return the title of a document and a comma; empty if the title is its file name."""
     called = document.name not in ("", PurePosixPath(document.id).name)
     return f"“{one_line(document.name)}”, " if called else ""
 
@@ -207,7 +207,7 @@ async def _delete(
                 what = f"this deletes {counted(len(ids), 'document')}, all of graph {graph}"
                 if unfinished:
                     begun = counted(len(unfinished), "document")
-                    what += f", what is kept of {begun} whose first ingestion broke off"
+                    what += f", the stored parts of {begun} whose first ingestion was interrupted"
                 ids += unfinished
                 confirm(f"{what}, and its partitions, sessions, and mapping", yes=yes)
             done = await pgs.ingest.delete(graph, ids, forget=forget)

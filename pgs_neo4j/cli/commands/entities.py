@@ -36,7 +36,7 @@ WAYS = {
     "typing error": "misspelling of",
     "other": "variant of",
 }
-"""Words for the way in which a name came to its entity."""
+"""Words for the reason why a name belongs to its entity, by ``EntityName.joined``."""
 
 
 @entities_app.command("list")
@@ -95,7 +95,7 @@ async def _show(entity: str, graph: str | None, *, as_json: bool) -> None:
 
 
 def page_lines(page: EntityPage, width: int) -> list[str]:
-    """Return all about an entity."""
+    """Return the lines on an entity: its figures, names, chunks, and relations."""
     own = page.entity
     rows = [
         ("Entity", f"{one_line(own.name)}, {one_line(own.type)}, {one_line(own.id)}"),

@@ -1,4 +1,4 @@
-"""`pgs feedback`: whether an answer was useful."""
+"""`pgs feedback`: record whether an answer was useful."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ async def _feedback(
 
 
 def in_words(result: FeedbackResult) -> list[str]:
-    """Return a result as lines."""
+    """Return lines on the outcome, the weights that changed, and cited nodes that are gone."""
     weights = f"{counted(result.nodes, 'node')} and {counted(result.triplets, 'relationship')}"
     if not result.changed:
         lines = [f"run {result.run} already has the outcome {result.outcome}; nothing changed"]

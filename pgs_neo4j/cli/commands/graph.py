@@ -1,7 +1,6 @@
-"""`pgs graph …`: named views of the database.
+"""`pgs graph …`: store, list, show, and remove named graphs.
 
-Other commands that store a graph print how to ask it, and `pgs inspect` prints the commands that
-would store the domains of a database.
+Other commands use this module to print how to ask a new graph, or how to store a proposed one.
 """
 
 from __future__ import annotations
@@ -42,7 +41,7 @@ ShownArgument = Annotated[
     ),
 ]
 LONGEST = 40
-"""Characters of a name that is made from a label."""
+"""Maximum characters of a name derived from a label."""
 FIRST_QUESTION = "What is this graph about, and what is missing?"
 
 
@@ -141,14 +140,17 @@ def add(
 
 @dataclass(frozen=True, slots=True)
 class Names:
-    """Properties of single labels, and one of all labels."""
+    """Properties given as LABEL.PROPERTY, and the one given for all labels."""
 
     labeled: tuple[str, ...]
     plain: str | None
 
 
 def split_names(option: str, names: Sequence[str]) -> Names:
-    """Tell LABEL.PROPERTY from a property of all labels. Raises UsageError for two of these."""
+    """Separate names of the form LABEL.PROPERTY from the one property for all labels.
+
+    Raises UsageError if several properties are given for all labels.
+    """
     plain = [name for name in names if len(split_property(name)) == 1]
     if len(plain) > 1:
         raise UsageError(
@@ -190,13 +192,13 @@ def _describe_added(name: str, change: GraphChange | None, *, created: bool) -> 
 
 
 def next_question(name: str) -> list[str]:
-    """Return the command that asks a graph just stored, after an empty line."""
+    """Return an empty line, a heading, and the command that asks a newly stored graph."""
     words = ["pgs", "ask", "--graph", name, FIRST_QUESTION]
     return ["", "To ask it a question:", f"  {command_line(words)}"]
 
 
 def domain_commands(domains: Sequence[tuple[Domain, Proposal]]) -> list[str]:
-    """Return the ``pgs graph add`` command of each domain, with names that differ."""
+    """Return the ``pgs graph add`` command for each domain, each with a different name."""
     commands: list[str] = []
     taken: set[str] = set()
     for number, (domain, proposal) in enumerate(domains, start=1):

@@ -1,4 +1,4 @@
-"""`pgs index …`: full-text and vector indexes, created on request only."""
+"""`pgs index …`: create, list, and drop full-text and vector indexes."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ async def _create_index(
 
 
 def created_lines(created: CreatedIndexes) -> list[str]:
-    """Return a line for each index: created now, or there before."""
+    """Return a line for each index, created now or already there."""
     return [
         *(f"created: {_described(index)}" for index in created.created),
         *(f"already there: {_described(index)}{_maker(index)}" for index in created.existing),
@@ -81,7 +81,10 @@ def _described(index: SearchIndex) -> str:
 
 
 def _maker(index: SearchIndex) -> str:
-    """Return who made an index, and its analyzer if an index of pgs would compare words better."""
+    """Return the words for an index that pgs did not make, with its analyzer if not ``english``.
+
+    Such a full-text index compares words less well than one made by pgs.
+    """
     if index.own:
         return ""
     if index.kind == "text" and index.analyzer != "english":
@@ -125,7 +128,7 @@ async def _list(*, as_json: bool) -> None:
 
 
 def index_json(index: SearchIndex) -> Json:
-    """Return an index as JSON data; ``label`` and ``property`` are the first of each."""
+    """Return an index as JSON data; ``label`` and ``property`` are its first label and property."""
     return {
         "name": index.name,
         "label": index.label,

@@ -1,7 +1,7 @@
 """`pgs ingest` and `pgs load`: make a graph of files.
 
-`pgs ingest` extracts a graph from documents and records, and keeps it equal to them. `pgs load`
-takes the nodes and edges of one file as they are.
+`pgs ingest` extracts a graph from documents and records, and keeps it up to date with them.
+`pgs load` loads the nodes and edges of one file unchanged.
 """
 
 from __future__ import annotations
@@ -182,7 +182,10 @@ async def _ingest(
 def columns_named(
     text: str | None, title: str | None, key: str | None, entities: Sequence[str] | None
 ) -> RecordColumns | None:
-    """Return the columns that options name, None without any. Raises UsageError."""
+    """Return the columns that the options name, or None if they name none.
+
+    Raises UsageError for an entity option that is not of the form COLUMN=TYPE.
+    """
     pairs = tuple(_pair(option) for option in entities or ())
     columns = RecordColumns(text=text, title=title, key=key, entities=pairs)
     return None if columns == RecordColumns() else columns
@@ -200,22 +203,22 @@ def _pair(option: str) -> tuple[str, str]:
 
 
 def check_stdin(paths: Sequence[str], name: str | None) -> None:
-    """Raise UsageError unless stdin has a name where it is a path, and only there."""
+    """Raise UsageError if only one of the path ``-`` and the option ``--name`` is given."""
     if "-" in paths and name is None:
         raise UsageError("- reads stdin, which needs a name: add --name notes.md")
     if "-" not in paths and name is not None:
-        raise UsageError("--name says what stdin is called; name - as a path as well")
+        raise UsageError("--name names the document on stdin; also give - as a path")
 
 
 @contextmanager
 def sources_named(
     paths: Sequence[str], name: str | None, most_bytes: int | None
 ) -> Iterator[list[str | DocumentSource]]:
-    """Yield what to ingest, with the text on stdin in place of a dash.
+    """Yield the sources to ingest; the document on stdin replaces ``-``.
 
-    With ``most_bytes``, reads one byte more than that at most, which shows that stdin is too long.
-    Without it, stdin may have any size, and goes into a temporary file. Raises UsageError if there
-    is no room for the file.
+    With ``most_bytes``, reads at most one byte more than that, which is enough to detect a document
+    that is too long. With None, stdin may have any size, and is copied to a temporary file that
+    exists until the context ends. Raises UsageError if the file cannot be written.
     """
     if name is None:
         yield [*paths]
@@ -228,15 +231,17 @@ def sources_named(
                 copyfileobj(sys.stdin.buffer, file)
                 file.flush()
             except OSError as error:
-                raise UsageError(f"stdin cannot be kept ({error.strerror}); name a file") from error
+                raise UsageError(
+                    f"stdin cannot be stored ({error.strerror}); name a file"
+                ) from error
             stdin = DocumentSource(id=name, opened=file)
             yield [stdin if path == "-" else path for path in paths]
 
 
 def _write_plan(planned: IngestPlan, missing: list[str], *, as_json: bool) -> int:
-    """Print what an ingestion would do, and return the exit code.
+    """Print what an ingestion would do and cost, and return the exit code.
 
-    ``missing`` are the models without a configured price.
+    ``missing`` has the names of the models without a configured price.
     """
     from pgs_neo4j.cli.pages import plan_page
     from pgs_neo4j.cli.pages.ingested import notes

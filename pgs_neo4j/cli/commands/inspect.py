@@ -91,7 +91,7 @@ async def _inspect(name: str, chosen: list[str], *, as_json: bool) -> None:
 
 
 def survey_heading(survey: Survey) -> list[str]:
-    """Return the total counts of the database."""
+    """Return the total counts of nodes, relationships, labels, and types, then an empty line."""
     floor = f" (counting stopped at {survey.floor:,})" if survey.floor else ""
     lines = [
         f"{counted(survey.nodes, 'node')}, {counted(survey.relationships, 'relationship')}{floor}, "
@@ -105,7 +105,7 @@ def survey_heading(survey: Survey) -> list[str]:
 
 
 def survey_tables(survey: Survey) -> Iterator[Table]:
-    """Yield a table of labels with properties, and one of relationship types."""
+    """Yield a table of labels and their properties, then one of any relationship types."""
     from pgs_neo4j.cli.pages import tables
 
     rows = [row for sample in survey.labels[:MOST_LABELS] for row in _rows(sample)]
@@ -154,7 +154,10 @@ def _content(prop: NodeProperty) -> str:
 
 
 def apart(domains: Sequence[Domain], survey: Survey, commands: Sequence[str]) -> list[str]:
-    """Return the domains of a database with the command for each; the proposal for all follows."""
+    """Return the domains of a database, each with its command, and a heading for what follows.
+
+    The caller then prints the proposal for all domains together.
+    """
     counts = {sample.label: sample.count for sample in survey.labels}
     lines = ["", f"{counted(len(domains), 'domain')} that no relationship connects"]
     for domain, command in list(zip(domains, commands, strict=True))[:MOST_DOMAINS]:
@@ -171,9 +174,10 @@ def apart(domains: Sequence[Domain], survey: Survey, commands: Sequence[str]) ->
 def proposal_lines(
     proposal: Proposal, command: str | None, width: int, stored: Sequence[str] = ()
 ) -> list[str]:
-    """Return the proposal with its reasons, after the graphs that are ``stored`` for these nodes.
+    """Return the proposal with its reasons, below a line for each graph in ``stored``.
 
-    The last line is the ready-made command.
+    ``stored`` has the names of graphs that already cover the same nodes. The last line is
+    ``command``, ready to run.
     """
     lines = [
         line
@@ -184,5 +188,5 @@ def proposal_lines(
     for note in proposal.notes:
         wrapped = filled(one_line(note), max(40, width - 4)) or [""]
         lines += [f"  - {wrapped[0]}", *(f"    {line}" for line in wrapped[1:])]
-    # Not wrapped: a command is copied as a whole.
+    # The command is not wrapped, so that it can be copied as one line.
     return [*lines, "", plain(command)] if command else lines

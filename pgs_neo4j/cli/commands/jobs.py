@@ -1,7 +1,7 @@
-"""`pgs repartition` and `pgs jobs …`: run jobs, and list the records that they leave.
+"""`pgs repartition` and `pgs jobs …`: run repartitions as jobs, and list the records of jobs.
 
-Cron, systemd, and Kubernetes call `pgs repartition`, with one job per graph. An ingestion leaves a
-record, as a repartition does.
+`pgs repartition` is made for cron, systemd, and Kubernetes, and runs one job per graph. Ingestions
+leave records of the same kind.
 """
 
 from __future__ import annotations
@@ -117,7 +117,7 @@ async def _repartition(
 
 
 def report(jobs: list[EndedJob], *, as_json: bool, several: bool) -> int:
-    """Print how jobs ended, and return their exit code."""
+    """Print how jobs ended, and return the worst of their exit codes."""
     from pgs_neo4j.cli.pages import as_json as json_of
     from pgs_neo4j.engine import FailedJob
 
@@ -133,7 +133,7 @@ def report(jobs: list[EndedJob], *, as_json: bool, several: bool) -> int:
 
 
 def exit_code(jobs: list[EndedJob]) -> int:
-    """Return the worst exit code of some jobs."""
+    """Return the worst exit code of the jobs."""
     from pgs_neo4j.engine import FailedJob
 
     return worst(code_of(ended.error) for ended in jobs if isinstance(ended, FailedJob))
@@ -141,12 +141,15 @@ def exit_code(jobs: list[EndedJob]) -> int:
 
 @dataclass(frozen=True, slots=True)
 class MetricsFile:
-    """A file that is written whole each time, so that no reader sees half of it; None: no file."""
+    """A file of Prometheus metrics, replaced as a whole so that no reader sees half of it.
+
+    With ``name`` None, nothing is written.
+    """
 
     name: str | None
 
     def check(self) -> None:
-        """Raise UsageError before any work if the file cannot be written."""
+        """Raise UsageError if the file cannot be written; called before any work."""
         if self.name is None:
             return
         if find_spec("prometheus_client") is None:
@@ -154,7 +157,7 @@ class MetricsFile:
         check_target(self.name, force=True)
 
     async def write(self, pgs: PGS, jobs: list[EndedJob], exit_code: int) -> None:
-        """Write how jobs ended, and the state of the graphs if the database answers."""
+        """Write how jobs ended, and the state of the graphs unless the database cannot be read."""
         if self.name is None:
             return
         from pgs_neo4j.engine.metrics import job_text
@@ -167,7 +170,7 @@ class MetricsFile:
 
     @contextmanager
     def reporting_failure(self) -> Iterator[None]:
-        """Also write the file when no job could begin."""
+        """Write the file even if an error stops the command before a job begins."""
         try:
             yield
         except PGSError as error:
@@ -263,7 +266,7 @@ async def _release(graph: str, *, as_json: bool) -> None:
 
 
 def describe(job: Job) -> list[str]:
-    """Return the record of a job in lines."""
+    """Return the record of a job as lines of name and value."""
     figures = dict(job.figures)
     took = figures.pop("seconds", None)
     unfinished, more = figures.pop("unfinished", ()), figures.pop("unfinished_more", 0)
@@ -294,7 +297,7 @@ def _clock(at: str) -> str:
 
 
 def job_line(ended: EndedJob) -> str:
-    """Return the end of a job in one line."""
+    """Return how a job ended in one line: graph, outcome, figures, and id, or its error."""
     from pgs_neo4j.engine import FailedJob
 
     if isinstance(ended, FailedJob):

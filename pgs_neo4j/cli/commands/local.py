@@ -1,4 +1,4 @@
-"""`pgs local …`: the managed local server."""
+"""`pgs local …`: start, stop, show, fill, and reset the managed local server."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ async def _status(release: str | None, *, as_json: bool) -> None:
 
 
 def describe(state: LocalStatus) -> list[str]:
-    """Return a status in lines."""
+    """Return the status of the local server as lines."""
     where = [f"data     {state.data_dir} ({size(state.size_bytes)})"]
     if not state.running:
         start = f"'pgs local start{_release_flag(state)}' starts it"
@@ -171,11 +171,11 @@ async def _shell(release: str | None) -> None:
         )
         if not sys.stdin.isatty() and sys.stdin.read(1):
             raise UsageError(
-                "what was piped into 'pgs local shell' did not run, because cypher-shell is not on "
-                "PATH; install it, or run the statements through a driver"
+                "the statements piped into 'pgs local shell' did not run, because cypher-shell is "
+                "not on PATH; install it, or run the statements through a driver"
             )
         return
-    # In the environment and not among the words, which other users of the machine can see.
+    # The password goes into the environment, because other users can see the arguments.
     secret = {"NEO4J_USERNAME": USER, "NEO4J_PASSWORD": password.read_text().strip()}
     os.execve(program, [program, "-a", state.uri], {**os.environ, **secret})
 

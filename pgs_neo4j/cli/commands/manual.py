@@ -1,4 +1,4 @@
-"""`pgs help`: the manual in the terminal."""
+"""`pgs help`: show the manual, or the help of a command."""
 
 from __future__ import annotations
 
@@ -38,7 +38,10 @@ def show_help(topic: TopicArgument = None) -> None:
 
 
 def _is_command(words: list[str]) -> bool:
-    """Whether words name a command; a page of the manual goes before a command of its name."""
+    """Return whether the words name a command.
+
+    A single word that is also the name of a page in the manual means the page.
+    """
     from pgs_neo4j.cli.app import COMMANDS
     from pgs_neo4j.manual import TOPICS
 
@@ -65,10 +68,7 @@ async def _show_help(topic: str | None) -> None:
 
 
 def _write_page(text: str) -> None:
-    """Write a page.
-
-    It is laid out on a terminal, and plain Markdown in a file or pipe.
-    """
+    """Write a page of the manual: rendered on a terminal, plain Markdown in a file or pipe."""
     if output.is_terminal(sys.stdout):
         from rich.markdown import Markdown
 

@@ -1,4 +1,4 @@
-"""`pgs partition`, `pgs partitions`, and `pgs route`."""
+"""`pgs partition`, `pgs partitions`, and `pgs route`: make, show, and choose partitions."""
 
 from __future__ import annotations
 

@@ -104,7 +104,7 @@ async def _purge(*, yes: bool, as_json: bool) -> None:
 
 
 def kept_lines(done: Purged) -> list[str]:
-    """Return what a purge leaves in the database, each with what removes it."""
+    """Return a line for each graph that a purge leaves in the database, with how to remove it."""
     lines: list[str] = []
     for one in done.kept:
         name, nodes = one_line(one.graph), counted(one.nodes, "node")

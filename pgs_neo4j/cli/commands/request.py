@@ -1,7 +1,7 @@
-"""The question, graph, session, and run that a command is about.
+"""Find the question, graph, session, and run that a command is about.
 
-A question comes from the command line or from stdin, and -c takes the rest from the latest run.
-Commands about a stored run take the run that is named, else the latest one.
+A question comes from the command line or from stdin; with -c, the latest run supplies whatever is
+left out. Commands on a stored run use the named run, else the latest one.
 """
 
 from __future__ import annotations
@@ -22,15 +22,18 @@ if TYPE_CHECKING:
 
 
 DEFAULT_SESSION = "default"
-SHOWN = 200  # characters of a question in a note; beside a run, half as many
+SHOWN = 200  # characters of a question in a note; half as many after the id of a run
 STDIN = "-"
-MOST_BYTES = 1_000_000  # of stdin; far more than the longest question
-WAIT_S = 2.0  # before saying that stdin is awaited
+MOST_BYTES = 1_000_000  # read from stdin; far more than the longest question allowed
+WAIT_S = 2.0  # before a note says that pgs waits for stdin
 
 
 @dataclass(frozen=True, slots=True)
 class AskedQuestion:
-    """A question and its target; the latest run or a default fills in what is None."""
+    """A question and where to ask it; None is filled in from the latest run or a default.
+
+    With ``again``, the question continues after the latest run.
+    """
 
     question: str | None
     graph: str | None
@@ -43,9 +46,9 @@ class AskedQuestion:
     key: str | None = None
 
     async def request(self, pgs: PGS) -> Request:
-        """Return the request to the engine.
+        """Return the request for the engine.
 
-        Raises UnknownRunError when there is no run to continue after.
+        Raises UnknownRunError if there is no run to continue after.
         """
         from pgs_neo4j.engine import Request
 
@@ -73,9 +76,9 @@ class AskedQuestion:
         )
 
     async def _find_latest(self, pgs: PGS) -> RunInfo:
-        """Return the latest run that read, or, for another question, the latest search.
+        """Return the latest run that was not a search, or the latest search for another question.
 
-        A search has read nothing, so its question cannot be continued.
+        A search reads nothing, so its own question cannot be continued.
         """
         try:
             return await pgs.runs.latest(self.graph, self.session, asked=True)
@@ -97,11 +100,10 @@ def read_asked(
     structure_only: bool,
     key: str | None = None,
 ) -> AskedQuestion:
-    """Return what a command asks; ``again`` continues after the latest run.
+    """Return the question and target of a command; ``again`` continues after the latest run.
 
-    ``key`` is an idempotency key.
-
-    Exits with an error if there is no question, as ``read_question`` does.
+    ``key`` is an idempotency key. Exits with an error if there is no valid question and none is to
+    be continued, as ``read_question`` does.
     """
     question = read_question(words, quiet=quiet) if words or not again else None
     return AskedQuestion(
@@ -110,9 +112,9 @@ def read_asked(
 
 
 def read_question(words: Sequence[str] | None, *, quiet: bool) -> str:
-    """Return the question of a command, or exit with an error if it cannot be asked.
+    """Return the question of a command, or exit with an error if it is missing or invalid.
 
-    This runs before the event loop does, so that Ctrl-C ends the wait for stdin.
+    Runs before the event loop starts, so that Ctrl-C ends the wait for stdin.
     """
     from pgs_neo4j.engine import check_question
 
@@ -127,8 +129,8 @@ def read_question(words: Sequence[str] | None, *, quiet: bool) -> str:
 def question_of(words: Sequence[str], *, quiet: bool = False) -> str:
     """Return the question on the command line, or on stdin.
 
-    Several words are one question. ``-`` stands for stdin, and so does no word at all where stdin
-    is not a terminal. Raises QuestionError.
+    Several words form one question. A single ``-`` means stdin, and so does no word at all if stdin
+    is not a terminal. Raises QuestionError if there is no question.
     """
     if list(words) == [STDIN]:
         return read_stdin()
@@ -145,7 +147,10 @@ def question_of(words: Sequence[str], *, quiet: bool = False) -> str:
 
 
 def read_stdin() -> str:
-    """Return the text on stdin, without the white space around it. Raises QuestionError."""
+    """Return the text on stdin, stripped.
+
+    Raises QuestionError if it is empty, not UTF-8, or too long, or if stdin is closed.
+    """
     if sys.stdin is None:
         raise QuestionError("stdin is closed; write the question after the command")
     with output.patience("waiting for the question on stdin; end it with Ctrl-D", WAIT_S):
@@ -166,10 +171,11 @@ def read_stdin() -> str:
 async def run_id(
     pgs: PGS, run: str | None, graph: str | None, *, answered: bool = False, quiet: bool = False
 ) -> str:
-    """Return the id of a named run, else that of the latest run, and say which it is.
+    """Return the id of the named run, else the id of the latest run, with a note that names it.
 
-    A name may be the beginning of an id if only one run begins so. ``answered`` passes over runs
-    without an answer. Raises UnknownRunError and UsageError.
+    ``run`` may be the beginning of an id that no other run shares. ``answered`` skips runs without
+    an answer; ``quiet`` omits the note. Raises UnknownRunError, and UsageError if both ``run`` and
+    ``graph`` are given.
     """
     if run is not None:
         if graph is not None:

@@ -1,7 +1,7 @@
-"""`pgs runs …` and `pgs sessions …`: what was asked, how it ended, and how much was read.
+"""`pgs runs …` and `pgs sessions …`: list what was asked, how it ended, and how much was read.
 
-`pgs runs` lists the runs and what the models replied in them. `pgs sessions` lists, shows, and
-deletes the sessions that the runs belong to.
+`pgs runs` lists the runs and the models' replies in them. `pgs sessions` lists, shows, and deletes
+the sessions that the runs belong to.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from pgs_neo4j.errors import UsageError
 from pgs_neo4j.text.json_data import plain_data
 from pgs_neo4j.text.shown import counted, one_line, plain, seconds, texts_note, unproven_note
 
-SHORTEST_ID = 4  # a shorter number in place of a run names a reply of the latest run
-HEAD = 300  # characters of each reply that a list reads
+SHORTEST_ID = 4  # a number with fewer digits in place of RUN means a reply of the latest run
+HEAD = 300  # characters of each reply that are read for a list
 LEAN = (
     *("id", "question", "mode", "status", "started_at", "finished_at", "seconds", "model"),
     *("nodes_read", "nodes_unproven", "calls", "cached", "input_tokens", "output_tokens"),
     *("cost", "thesis", "cache_read_tokens", "cache_write_tokens"),
     *("stopped", "error", "warnings", "sweeps", "redefined"),
 )
-"""The properties of a run that JSON shows; `pgs show` has the answer."""
+"""Properties of a run in the JSON of `pgs sessions show`; `pgs show` prints the answer itself."""
 RUNNING_HINT = ", if its process was killed"
 SessionArgument = Annotated[
     str,
@@ -126,7 +126,7 @@ async def _replies(name: str | None, number: int | None, *, rejected: bool, as_j
         if not shown:
             kept = runs_page.count_replies(stored)
             raise UsageError(
-                f"run {chosen} has no such reply {number}: {kept}; 'pgs runs replies {chosen}' "
+                f"run {chosen} has no reply {number} to show: {kept}; 'pgs runs replies {chosen}' "
                 "lists them"
             )
     if as_json:
@@ -207,7 +207,7 @@ async def _show(session: str, graph: str | None, *, full: bool, as_json: bool) -
 
 
 def _lean(properties: dict[str, Any]) -> dict[str, Any]:
-    """Return the properties of a run that matter in a list of runs."""
+    """Return only the properties of a run that a list of runs shows."""
     return {name: properties[name] for name in LEAN if name in properties}
 
 

@@ -1,4 +1,4 @@
-"""`pgs schedule`: the jobs of pgs.toml at their times, inside one process."""
+"""`pgs schedule`: run the jobs of pgs.toml at their set times, in one process."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ async def _schedule(once: bool, show: bool, *, as_json: bool) -> int:
 
 
 def _open(entry: ScheduleEntry) -> AbstractAsyncContextManager[PGS]:
-    """Connect for the job of an entry; only an ingestion needs a model."""
+    """Open the engine for the job of an entry; only an ingestion needs a model."""
     from pgs_neo4j.cli.connection import database, engine
 
     return engine() if entry.kind == "ingest" else database()
@@ -98,14 +98,14 @@ def _open(entry: ScheduleEntry) -> AbstractAsyncContextManager[PGS]:
 
 @dataclass(slots=True)
 class Teller:
-    """Prints a line per finished job, and collects exit codes."""
+    """Prints a line for each finished job, and collects the exit codes."""
 
     planned: Sequence[Planned]
     as_json: bool
     codes: list[int] = field(default_factory=list)
 
     def ended(self, number: int, ended: Ended) -> None:
-        """Print one line, on stdout as JSON or on stderr."""
+        """Print one line on a finished job: JSON on stdout, or text on stderr."""
         from pgs_neo4j.engine import FailedJob
         from pgs_neo4j.model.ingest import Ingested
         from pgs_neo4j.telemetry.logs import log_ids
@@ -141,7 +141,7 @@ class Teller:
             output.note(f"{_now()} {ingested.line(done)}")
 
     def skipped(self, number: int, why: str) -> None:
-        """Print one line on stderr."""
+        """Print one line on a skipped job, on stderr."""
         target = self.planned[number - 1].entry.target
         output.note(f"{_now()} {target}: skipped, because {why}")
 

@@ -1,4 +1,4 @@
-"""`pgs search`: find what matches a question, and answer from it with --answer."""
+"""`pgs search`: find what matches a question; with --answer, also answer from it."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ KeyOption = Annotated[
 
 @dataclass(frozen=True, slots=True)
 class SearchCommand:
-    """A search with its options: ``wanted`` for the search, ``knobs`` for the engine."""
+    """A search with its options: ``wanted`` goes to the search, ``knobs`` to the engine."""
 
     question: str
     wanted: Json
@@ -210,7 +210,7 @@ async def _answer(command: SearchCommand, key: str | None) -> int:
 
             async def ask(on_event: OnEvent) -> Asked:
                 found = await pgs.search(command.question, **wanted, on_event=on_event)
-                assert found.answer is not None  # as it was asked for
+                assert found.answer is not None  # the call asks for an answer
                 return found.answer, None
 
             return await answered(pgs, ask, listener, as_json=command.as_json)

@@ -1,4 +1,4 @@
-"""`pgs serve`, `pgs token`, and `pgs mcp`: graphs for people, programs, and agents.
+"""`pgs serve`, `pgs token`, and `pgs mcp`: serve graphs to people, programs, and agents.
 
 `pgs serve` answers over HTTP, and `pgs token` makes tokens for it. `pgs mcp` answers the agent that
 started it, over stdin and stdout.
@@ -24,7 +24,7 @@ from pgs_neo4j.text.json_data import Json
 
 NEEDED = ("fastapi", "uvicorn", "prometheus_client", "markdown_it")
 GRACE_S = 4.8
-"""Seconds from the signal to the end of the process, also while the database does not answer."""
+"""Seconds for cleanup after a signal, even if the database does not answer."""
 MISSING = "pgs serve needs the extra 'serve'; install it with: pip install 'pgs-neo4j[serve]'"
 Proxies = Annotated[
     list[str] | None,
@@ -90,7 +90,7 @@ async def _serve(options: Json, *, open_browser: bool) -> None:
     from pgs_neo4j.web.serve import serve as serve_until_canceled
 
     def ready(link: str) -> None:
-        if logs.is_on():  # logs are stored, so they get no link
+        if logs.is_on():  # logs are stored, so they must not contain the secret link
             output.note(f"serving {link.partition('/#')[0]}")
         else:
             output.note("serving; Ctrl-C stops it. The link works once:")
@@ -144,7 +144,7 @@ async def _token(name: str, role: str, *, as_json: bool) -> None:
     if as_json:
         output.write_json({"name": name, "role": role, "token": made, "sha256": digest})
         return
-    output.note("keep the token where its holder finds it; it is shown only now:")
+    output.note("store the token where its holder can find it; it is shown only once:")
     output.write_lines([made])
     output.note("and add this to pgs.toml:")
     output.write_lines(
@@ -193,5 +193,5 @@ async def _serve_agent(read_only: bool, max_runs: int, max_wait: float, reply_to
         async with (database if read_only else engine)() as pgs:
             await serve_stdio(pgs, read_only=read_only, max_runs=max_runs, bounds=bounds)
     except asyncio.CancelledError:
-        # A signal is a normal end of a server; runs in progress have been canceled.
+        # A signal is the normal end of a server; runs in progress have been canceled.
         output.note("the server has ended")

@@ -1,1 +1,1 @@
-"""Text, tables, and JSON that commands print."""
+"""Lay out the text, tables, and JSON that commands print."""

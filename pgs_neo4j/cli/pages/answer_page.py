@@ -1,6 +1,6 @@
-"""The lines around an answer. Pure.
+"""Return the lines to print above and below an answer. Pure.
 
-Above it stand its question and status; below it, its sources, the checks, its coverage and cost,
+Above it are its question and status; below it are its sources, the checks, its coverage and cost,
 and the next command to try.
 """
 
@@ -42,19 +42,19 @@ TITLES = (
 """The labels and headings of the lines around an answer."""
 LONGEST_KEY, LONGEST_LABELS = 40, 30  # characters beside the title of a source
 SOME_PARTITIONS = 5
-"""Partitions that a next step names."""
+"""Maximum number of partitions that a next step names."""
 ALL_READ = "The whole graph has been read."
 ALL_STRUCTURE = "The structure of the whole graph has been read; none of its nodes has text."
 READ_BEFORE = (
     "Session {session} has read the whole graph, but only {read} for this answer. To read all of "
     "it for this question:"
 )
-MAX_ABSENCES = 2  # of each status
+MAX_ABSENCES = 2  # shown of each status
 MAX_NODES = 2
 MAX_PARTITIONS = 4
 MAX_SIDE = 75  # characters of each of two connected findings
-MAX_ITEMS = 3  # opportunities, convergences
-MAX_DOUBTS = 12  # sentences in doubt
+MAX_ITEMS = 3  # opportunities shown, and convergences
+MAX_DOUBTS = 12  # sentences shown that are in doubt, and that are struck
 LISTED = (AbsenceStatus.CONFIRMED, AbsenceStatus.ELSEWHERE, AbsenceStatus.CONTRADICTED)
 _PARTITION = re.compile(r"(?<![^\W_])P(\d{1,9})(?![^\W_])")
 
@@ -102,12 +102,12 @@ def sources(citations: Sequence[Citation], width: int) -> list[str]:
 def _title(citation: Citation, room: int) -> str:
     if not citation.valid:
         return f"(invalid: {wording.invalid_words(citation.partition)})"
-    # An element id is no key of the graph, and cut to fit it would lead nowhere.
+    # An element id is not a key of the graph, and it is useless once it is cut to fit.
     node = "" if is_handle(citation.node or "") else citation.node or ""
     key = one_line(node, LONGEST_KEY)
     title = one_line(citation.title or "") or key or "(untitled)"
     label, other = one_line(", ".join(citation.labels), LONGEST_LABELS), key if key != title else ""
-    # The labels give way first: only the key leads to the node.
+    # If there is too little room, drop the labels before the key, which identifies the node.
     for about in (", ".join(filter(None, (label, other))), other, label):
         if about and columns(about) <= room // 2:
             return f"{fitted(title, room - columns(about) - 3)} ({about})"
@@ -115,7 +115,7 @@ def _title(citation: Citation, room: int) -> str:
 
 
 def summary(answer: Answer, width: int) -> list[str]:
-    """Return coverage, checks, usage, cost, and time; problems come last."""
+    """Return labeled lines on coverage, checks, usage, cost, and time, with problems last."""
     rows = [
         *figures.coverage_rows(answer),
         ("This run", f"{one_line(answer.run, 60)}: {figures.run_line(answer)}"),
@@ -148,7 +148,7 @@ def _notes(answer: Answer) -> list[str]:
 
 
 def advice(answer: Answer) -> list[str]:
-    """Return the next command to try, after an empty line."""
+    """Return an empty line, a heading, and the next command to try; empty without a next step."""
     if answer.partial:
         return _resuming(answer)
     if answer.shown:
@@ -168,7 +168,10 @@ def advice(answer: Answer) -> list[str]:
 
 
 def _reading_all(answer: Answer) -> list[str]:
-    """Return how to read the whole graph for a question whose session has read it for others."""
+    """Return the command that reads the whole graph for this question.
+
+    For a session that has read the whole graph, but parts of it only for other questions.
+    """
     own = answer.own_coverage
     read = f"{own.nodes_read:,} of {counted(own.nodes_total, 'node')}"
     command = " ".join([*_ask_again(answer, "--full-sweep"), shell_word(answer.question)])
@@ -177,7 +180,7 @@ def _reading_all(answer: Answer) -> list[str]:
 
 
 def _ask_again(answer: Answer, how: str) -> list[str]:
-    """Return the words of a command that asks in the graph and session of an answer."""
+    """Return the words of a command that asks again in the graph and session of an answer."""
     session = shell_word(answer.session)
     words = ["pgs", "ask", how, "--graph", shell_word(answer.graph)]
     if answer.session != "default":
@@ -189,7 +192,7 @@ def _ask_again(answer: Answer, how: str) -> list[str]:
 
 
 def _reading_on(answer: Answer) -> list[str]:
-    """Return how to read all of the partitions in which a search found nodes."""
+    """Return the command that reads in full the partitions in which a search found nodes."""
     if answer.routing.unmatched:
         return []
     routes = answer.routing.routes
@@ -209,16 +212,16 @@ def _resuming(answer: Answer) -> list[str]:
 
 
 def check_sections(answer: Answer, width: int) -> list[list[str]]:
-    """Return what the checks found, without empty sections.
+    """Return the results of the checks as sections of lines, without empty sections.
 
-    The answer above has sections of its own on absences and convergences. What one of its bullets
-    states is left out here, since a reader would take it for something else.
+    The answer itself has sections on absences and convergences. A result that one of its bullets
+    already states is left out here, since a reader would take it for a second result.
     """
     checks = answer.crosscheck
     absences = _unstated_absences(answer)
     heading = f"{wording.ABSENCES}: {wording.status_counts(checks.absences)}"
     if stated := len(checks.absences) - len(absences):
-        heading += f"; the answer tells {stated:,} of them"
+        heading += f"; the answer states {stated:,} of them"
     opportunities, convergences = checks.opportunities, _unstated_convergences(answer)
     lists = (
         (heading, _absences(absences), len(absences)),
@@ -243,7 +246,7 @@ def check_sections(answer: Answer, width: int) -> list[list[str]]:
 
 
 def _unstated_absences(answer: Answer) -> list[CheckedAbsence]:
-    """Return the absences that no bullet of the answer gives with the result of its check."""
+    """Return the absences that no bullet of the answer states together with their check result."""
     absences = answer.crosscheck.absences
     if not answer.synthesis.judged:
         return [*absences]
@@ -259,7 +262,11 @@ def _unstated_absences(answer: Answer) -> list[CheckedAbsence]:
 
 
 def _unstated_convergences(answer: Answer) -> list[Convergence]:
-    """Return the convergences of which the answer does not state a finding as one of several."""
+    """Return the convergences that the answer does not state.
+
+    It states one if a bullet names at least two of its partitions and is nearly the same as one of
+    its findings.
+    """
     met, bullets = answer.crosscheck.convergences, answer.synthesis.convergences
     if not bullets:
         return [*met]
@@ -280,7 +287,7 @@ def _unstated_convergences(answer: Answer) -> list[Convergence]:
 
 
 def _absences(absences: Sequence[CheckedAbsence]) -> list[str]:
-    """Return the most reported absences of each status."""
+    """Return lines on the most reported absences of each listed status."""
     return [
         wording.absence_line(absence)
         for status in LISTED
@@ -300,7 +307,8 @@ def _opportunity(flag: ChasedFlag) -> str:
 def _convergence(convergence: Convergence) -> str:
     """Return a convergence in one line.
 
-    One finding stands for those that say the same; connected ones are put side by side.
+    If the findings use the same words, shows one of them; if nodes connect them, shows two side by
+    side.
     """
     heading = wording.convergence_heading(convergence, MAX_PARTITIONS)
     if convergence.kind == "words":
@@ -313,7 +321,7 @@ def _convergence(convergence: Convergence) -> str:
 
 
 def _side(stated: Stated) -> str:
-    """Return a connected finding, shortened; a mark of doubt stays."""
+    """Return a connected finding, shortened, but with its mark of doubt."""
     text = _bullet(stated)
     short = one_line(unmark(text), MAX_SIDE)
     return short if text == unmark(text) else f"{short} (in doubt)"

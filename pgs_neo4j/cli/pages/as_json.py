@@ -1,4 +1,4 @@
-"""Answers, plans, partitions, and other values that commands print with ``--json``, as JSON data.
+"""Convert answers, plans, partitions, and other values to the JSON data that ``--json`` prints.
 
 Keys are snake_case and never change.
 """
@@ -30,14 +30,14 @@ def answer(
 ) -> Json:
     """Return the answer of ``pgs ask``.
 
-    ``areas`` are the partitions of its generation; their keywords are included. ``searched`` is the
+    ``areas`` are the partitions of its generation, which supply keywords. ``searched`` is the
     answer of a preceding search, if there was one.
     """
     return {**answer_data(result, areas), "search": search(searched) if searched else None}
 
 
 def run(stored: StoredRun, document: Document | None) -> Json:
-    """Return a stored run with its answer, or with how it ended."""
+    """Return a stored run with its answer; without a ``document``, with its status alone."""
     properties = stored.properties
     head = {"status": stored.status, "asked_at": properties.get("started_at")}
     head |= {"finished_at": properties.get("finished_at"), "error": properties.get("error")}
@@ -69,7 +69,7 @@ def search(result: SearchAnswer) -> Json:
 
 
 def plan(forecast: Plan, unpriced: Sequence[str]) -> Json:
-    """Return the planned reading and cost of a question; null without prices."""
+    """Return what a question would read and cost; costs are null without prices."""
     names = ("graph", "session", "mode", "generation", "sweep_model", "synthesis_model")
     totals = ("calls", "cached", "input_tokens", "output_tokens")
     return {
@@ -94,7 +94,7 @@ def plan(forecast: Plan, unpriced: Sequence[str]) -> Json:
 
 
 def search_plan(planned: SearchPlan, unpriced: Sequence[str]) -> Json:
-    """Return what an answer from a search would show and cost; null without prices."""
+    """Return what an answer from a search would show and cost; costs are null without prices."""
     data: Json = plain_data(planned)
     low, high = data.pop("low"), data.pop("high")
     data["contexts"] = dict(planned.contexts)
@@ -102,7 +102,7 @@ def search_plan(planned: SearchPlan, unpriced: Sequence[str]) -> Json:
 
 
 def partitioning(result: Partitioning) -> Json:
-    """Return the result of ``pgs partition``; it may have reused a generation."""
+    """Return the result of ``pgs partition``: a new or reused generation, and its drift."""
     return {
         **generation(result.generation),
         "reused": result.reused,
@@ -113,7 +113,7 @@ def partitioning(result: Partitioning) -> Json:
 
 
 def report(figures: Generation) -> Json:
-    """Return all figures of a generation, a histogram, and seconds per step."""
+    """Return all figures of a generation, a histogram of sizes, and the seconds of each step."""
     from pgs_neo4j.cli.pages.partitions_page import histogram
     from pgs_neo4j.export.generation_rows import quantiles
 
@@ -130,7 +130,10 @@ def report(figures: Generation) -> Json:
 
 
 def drift(change: Drift | None) -> Json | None:
-    """Return the drift of a graph; sizes are null if not counted, the algorithm if not known."""
+    """Return the drift of a graph.
+
+    Sizes are null if the graph was not counted, and the algorithm is null if it is unknown.
+    """
     if change is None:
         return None
     size = {} if change.nodes else {"nodes": None, "relationships": None}
@@ -201,7 +204,7 @@ def session(info: SessionInfo) -> Json:
 
 
 def job(ended: EndedJob) -> Json:
-    """Return the record of a job, else its graph, outcome, and error."""
+    """Return the record of a job; for a failed job without one, its graph, outcome, and error."""
     from pgs_neo4j.engine import FailedJob
 
     if isinstance(ended, FailedJob):

@@ -1,4 +1,4 @@
-"""What a search found, as lines and as JSON."""
+"""Present the results of a search as lines and as JSON."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from pgs_neo4j.text.shown import counted, one_line, seconds
 from pgs_neo4j.text.words import stem, words
 
 TEXT_LINES = 2
-LAST_WORD = 12  # columns by which lines are shorter than the terminal, as words are not divided
+LAST_WORD = 12  # columns left empty at line ends, because words are not divided
 MOST_LISTED = 5
-"""Relationships, partitions, and findings that a terminal shows of each."""
+"""Maximum number of relationships, of partitions, and of findings in the lines."""
 LONGEST = 240
-"""Characters of one of them."""
+"""Maximum characters of one of them."""
 INDENT = "     "
 CHANGED = (
     "nothing matches the question, but the database has changed since the graph was partitioned"
@@ -26,7 +26,7 @@ _SENTENCE_END = re.compile(r"(?<=[.!?…])\s+|(?<=[\u3002\uff01\uff1f])")
 
 
 def as_json(found: Found) -> Json:
-    """Return what a search found as JSON data."""
+    """Return the results of a search as JSON data."""
     return {
         "question": found.question,
         "mode": found.mode,
@@ -44,9 +44,9 @@ def as_json(found: Found) -> Json:
 
 
 def lines(found: Found, width: int) -> list[str]:
-    """Return the nodes, best first, each with its first words, and what else matches.
+    """Return the nodes, best first, each with an excerpt, then whatever else matches.
 
-    The last lines name what was compared.
+    The last lines have the number of nodes, the time, and the search methods.
     """
     shown = [
         line
@@ -76,7 +76,8 @@ def _nothing(found: Found) -> str:
 def _item(place: int, item: FoundItem, question: str, width: int) -> list[str]:
     paths = ", ".join(item.scores)
     title, key = one_line(item.title), one_line(item.key)
-    # Where no property identifies a node, its key is the id of the database, which says nothing.
+    # If no property identifies a node, its key is the id in the database, which tells a person
+    # nothing.
     name = title if key in (title, item.id) else f"{title} ({key})"
     head = f"{place:>3}  {name} {item.score:.2f} {paths}"
     text = one_line(item.text).removeprefix(title).strip()
@@ -91,8 +92,8 @@ def _item(place: int, item: FoundItem, question: str, width: int) -> list[str]:
 def excerpt(text: str, question: str, room: int) -> str:
     """Return the part of a text that matches a question best, in at most ``room`` columns.
 
-    It begins with the first sentence that has the most words of the question, and ends with a whole
-    word. What is left out has an ellipsis on either side.
+    Starts at the sentence with the most words of the question (the first of several), and ends with
+    a whole word. An ellipsis marks text that is left out on either side.
     """
     text = one_line(text)
     if columns(text) <= room:
@@ -112,13 +113,14 @@ def excerpt(text: str, question: str, room: int) -> str:
     end = reach(rest, left - 1)
     cut = rest[:end]
     blank = cut.rfind(" ") if not rest[end : end + 1].isspace() else end
-    # A word that is longer than half of the room is cut, as in scripts without blanks.
+    # Cut within the word if ending before it would waste over half of the room, as in scripts
+    # without blanks.
     words_fill = blank > 0 and columns(cut[:blank]) > left // 2
     return f"{head}{(cut[:blank] if words_fill else cut).rstrip()}…"
 
 
 def _section(heading: str, entries: Sequence[str], width: int) -> list[str]:
-    """Return a heading and the first entries, nothing without any."""
+    """Return a heading and the first entries; empty if there are no entries."""
     if not entries:
         return []
     listed = [
@@ -151,6 +153,6 @@ def _moment(value: float) -> str:
 
 
 def notes(found: Found) -> list[str]:
-    """Return the warnings of a search, and the paths that failed."""
+    """Return the warnings of a search, and a note for each search path that failed."""
     failed = [f"the path {path.name} failed: {path.error}" for path in found.paths if path.error]
     return [*found.warnings, *failed]

@@ -1,6 +1,6 @@
-"""What an ingestion or a deletion did, as lines and as JSON.
+"""Present the results of an ingestion or a deletion as lines and as JSON.
 
-An ingestion that deletes documents prints the deletion below its own lines.
+If an ingestion deletes documents, the deletion follows below its own lines.
 """
 
 from __future__ import annotations
@@ -35,33 +35,33 @@ STATES: tuple[tuple[DocumentState, str], ...] = (
 FIXES: dict[DocumentState, str] = {
     "stale": "another model or prompt extracted these; --refresh extracts them again",
     "missing": "these are gone from the folders that were read; --sync deletes them from the graph",
-    "empty": "these were read, and have nothing in them",
-    "failed": "these are not in the graph as they are now",
-    "waiting": "a limit came before these; run the command again to continue",
+    "empty": "these were read, but are empty",
+    "failed": "the current versions of these are not in the graph",
+    "waiting": "a limit was reached before these; run the command again to continue",
 }
 DROPPED = {
     "not in the text": "entities that are not in the text",
     "end": "relations of such entities",
     "no sentence": "relations that no sentence states",
     "number": "descriptions with numbers that are not in the text",
-    "type": "entities of other types than the schema's",
-    "relation": "relations with other names than the schema's",
+    "type": "entities whose types are not in the schema",
+    "relation": "relations whose names are not in the schema",
     "pattern": "relations that the schema does not connect",
     "fields": "records that could not be read",
-    "name": "records whose names are no names",
+    "name": "records without a usable name",
     "cut off": "records that were cut off",
-    "repeated": "records said twice",
-    "too many": "records beyond the most that a reply may have",
+    "repeated": "repeated records",
+    "too many": "records beyond the limit for one reply",
 }
-"""Words for what was dropped, by the reason that is counted."""
+"""Words for what was dropped, by reason."""
 MOST_NAMED = 10
-"""Documents that are named of each kind."""
+"""Maximum number of documents to name in each note."""
 MOST_HOLDERS = 20
-"""Places that still hold deleted text, and runs that quote it, that are named."""
+"""Maximum number of places to name that hold deleted text, and of runs that quote it."""
 
 
 def as_json(done: Ingested) -> Json:
-    """Return what an ingestion did as JSON data."""
+    """Return the result of an ingestion as JSON data."""
     counts = {state: done.count(state) for state, _ in STATES}
     data = {**plain_data(done), "counts": counts, "complete": done.complete}
     data["partly_read"] = done.partly_read
@@ -72,7 +72,7 @@ def as_json(done: Ingested) -> Json:
 
 
 def line(done: Ingested) -> str:
-    """Return what became of the documents in one line."""
+    """Return the result of an ingestion in one line: counts of documents by state, and time."""
     documents = [f"{done.count(state):,} {word}" for state, word in STATES if done.count(state)]
     parts = [f"{one_line(done.graph)}: {', '.join(documents) or 'no documents'}"]
     if done.partly_read:
@@ -83,7 +83,7 @@ def line(done: Ingested) -> str:
 
 
 def lines(done: Ingested, width: int) -> list[str]:
-    """Return what became of the documents, and what it cost."""
+    """Return the result of an ingestion as labeled lines, including its cost and a deletion."""
     chunks = sum(outcome.chunks for outcome in done.outcomes)
     extracted = sum(outcome.extracted for outcome in done.outcomes)
     dropped = [f"{count:,} {DROPPED.get(why, why)}" for why, count in done.dropped.items()]
@@ -140,7 +140,10 @@ def _embedded(done: Ingested) -> str:
 
 
 def notes(done: Ingested | IngestPlan, fixes: Mapping[DocumentState, str] = FIXES) -> Iterator[str]:
-    """Yield what to do about documents that differ from their files."""
+    """Yield notes on documents that need attention, with what to do about them.
+
+    ``fixes`` has the text of a note for each state of documents that gets one.
+    """
     for state, fix in fixes.items():
         concerned = [outcome for outcome in done.outcomes if outcome.state == state]
         if not concerned:
@@ -160,8 +163,8 @@ def notes(done: Ingested | IngestPlan, fixes: Mapping[DocumentState, str] = FIXE
     if count := done.count("elsewhere"):
         documents = counted(count, "document is", "documents are")
         yield (
-            f"{documents} not of the folders that were read, and left alone; 'pgs documents "
-            "delete' deletes such documents"
+            f"{documents} outside the folders that were read and therefore left alone; "
+            "'pgs documents delete' deletes such documents"
         )
     yield from _named("these were read only in part; the rest is not in the graph:", done, _unread)
     yield from _named("check these, since something about them was guessed:", done, _guessed)
@@ -188,7 +191,7 @@ def notes(done: Ingested | IngestPlan, fixes: Mapping[DocumentState, str] = FIXE
 
 
 def _embedding_notes(done: Ingested) -> Iterator[str]:
-    """Yield what was learned of an embedder, and how many texts it may not have read whole."""
+    """Yield notes on the embedder, and on texts that it may not have read completely."""
     yield from map(one_line, done.embedding_notes)
     if done.embedded_unproven:
         yield (
@@ -217,7 +220,10 @@ def _guessed(outcome: DocumentOutcome) -> str:
 def _named(
     title: str, done: Ingested | IngestPlan, text_of: Callable[[DocumentOutcome], str]
 ) -> Iterator[str]:
-    """Yield a title and its documents, each with a text; nothing without any."""
+    """Yield a title, then a line for each document for which ``text_of`` returns a text.
+
+    Yields nothing if there is no such document.
+    """
     concerned = [(one.id, text) for one in done.outcomes if (text := text_of(one))]
     if concerned:
         yield title
@@ -233,7 +239,7 @@ def deletion_json(done: Deletion) -> Json:
 
 
 def deletion_lines(done: Deletion, width: int) -> list[str]:
-    """Return what was deleted, and the search for what is left of it."""
+    """Return labeled lines on what was deleted, and on the search for remaining text."""
     made = [
         counted(done.replies, "stored reply", "stored replies") if done.replies else "",
         counted(done.descriptions, "description") if done.descriptions else "",
@@ -253,7 +259,7 @@ def deletion_lines(done: Deletion, width: int) -> list[str]:
 
 
 def deletion_notes(done: Deletion) -> Iterator[str]:
-    """Yield what still holds the text, and what to do about it."""
+    """Yield notes on places and answers that still hold the text, and what to do about them."""
     if done.held:
         yield "these still hold deleted text; pgs leaves them as they are:"
         for one in done.holders[:MOST_HOLDERS]:
@@ -279,13 +285,13 @@ def _continued(done: Deletion) -> str:
     if not done.resumed:
         return ""
     documents = counted(done.resumed, "document")
-    return f"the search for {documents} of a deletion that broke off; indexes are not asked for it"
+    return f"the search for {documents} of an interrupted deletion; it does not query indexes"
 
 
 def _searched(done: Deletion) -> str:
     if done.unsearched:
         searched = "nothing could be searched for: the sentences are too short or too common"
-        return f"{searched}, or stand in other documents" if done.sentences else searched
+        return f"{searched}, or are also in other documents" if done.sentences else searched
     if not done.sentences and not done.short:
         return ""
     searched = f"{counted(done.sentences, 'sentence')} in {done.scanned:,} characters"

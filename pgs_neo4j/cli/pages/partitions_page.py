@@ -1,4 +1,4 @@
-"""Partitions in words: how they were made, their quality, and the drift of their graph.
+"""Describe partitions in words: how they were made, their quality, and the drift of their graph.
 
 `pgs partition`, `pgs partitions --report`, and `pgs partitions --check` print these lines.
 """
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 
 
 COLUMN = 14  # columns of the labels on the left
-DRIFT_COLUMN = 17  # and in a drift check
+DRIFT_COLUMN = 17  # the same for a drift check
 LONGEST_BAR = 40
 EIGHTHS = " ▏▎▍▌▋▊▉"
-STEPS = (1, 2, 5)  # of each decade, where bins begin
+STEPS = (1, 2, 5)  # bins begin at these multiples of each power of ten
 OUTLOOK: dict[Origin | None, str] = {
     None: "these partitions are used as they are",
     "refreshed": "the partitions stay; those affected get new descriptions",
@@ -62,7 +62,10 @@ def describe(partitioning: Partitioning) -> list[str]:
 
 
 def report(generation: Generation, width: int, *, blocks: bool) -> list[str]:
-    """Return all figures, with sizes as bars of block characters or ``#``."""
+    """Return all figures of a generation, and its sizes as bars.
+
+    ``blocks`` draws the bars with block characters instead of ``#``.
+    """
     lines = [
         line
         for label, text in generation_rows(generation)
@@ -73,7 +76,7 @@ def report(generation: Generation, width: int, *, blocks: bool) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class Bin:
-    """How many partitions have ``first`` to ``last`` nodes, both included."""
+    """A histogram bin: the number of partitions with ``first`` to ``last`` nodes, inclusive."""
 
     first: int
     last: int
@@ -81,7 +84,10 @@ class Bin:
 
 
 def histogram(sizes: Sequence[int]) -> tuple[Bin, ...]:
-    """Count sizes in bins from 1, 2, 5, 10, 20, …, ascending."""
+    """Count sizes in ascending bins that begin at 1, 2, 5, 10, 20, ….
+
+    Empty bins appear only between filled ones.
+    """
     if not sizes:
         return ()
     edges = [step * 10**power for power in range(len(str(max(sizes))) + 1) for step in STEPS]
@@ -94,12 +100,12 @@ def histogram(sizes: Sequence[int]) -> tuple[Bin, ...]:
 
 
 def can_show_blocks() -> bool:
-    """Whether stdout is a terminal that shows more than ASCII."""
+    """Return whether stdout is a terminal that shows more than ASCII."""
     return output.is_terminal(sys.stdout) and "utf" in (sys.stdout.encoding or "").lower()
 
 
 def bars(bins: Sequence[Bin], width: int, *, blocks: bool) -> list[str]:
-    """Return the bins as rows with bars, of at least one mark unless a bin is empty."""
+    """Return a heading and a row with a bar per bin; only an empty bin has no bar."""
     names = [f"{each.first:,} to {each.last:,}" for each in bins]
     room = max(map(len, ("nodes", *names)))
     longest = min(LONGEST_BAR, width - room - len("partitions") - 4)
@@ -112,7 +118,7 @@ def bars(bins: Sequence[Bin], width: int, *, blocks: bool) -> list[str]:
 
 
 def bar(share: float, longest: int, *, blocks: bool) -> str:
-    """Return a bar of ``share`` (0 to 1) of ``longest`` columns."""
+    """Return a bar that fills ``share`` (0 to 1) of ``longest`` columns."""
     if share <= 0:
         return ""
     if not blocks:
@@ -127,7 +133,7 @@ def drifted(moved: Drift) -> str:
 
 
 def changes(moved: Drift) -> list[str]:
-    """Return what changed, each in a few words; empty when nothing did."""
+    """Return a few words for each kind of change; empty if nothing changed."""
     about = counted(moved.relationships_changed, "relationship")
     listed = (
         (moved.settings_changed, "the settings or the mapping changed"),
@@ -144,9 +150,9 @@ def changes(moved: Drift) -> list[str]:
 
 
 def checked(graph: str, moved: Drift | None, outlook: Origin | None, width: int) -> list[str]:
-    """Return a drift check in lines; None: no generation exists yet.
+    """Return the result of a drift check as lines; ``moved`` is None before the first generation.
 
-    ``outlook`` is how the next generation would be built, None if none is needed.
+    ``outlook`` says how the next generation would be built, and is None if none is needed.
     """
     name = one_line(graph)
     if moved is None:
@@ -156,7 +162,7 @@ def checked(graph: str, moved: Drift | None, outlook: Origin | None, width: int)
         ]
     rows = [("graph", name), ("committed since", _committed(moved))]
     rows += _scanned(moved) if moved.committed else []
-    settings = "they or the mapping changed" if moved.settings_changed else "as they were"
+    settings = "the settings or the mapping changed" if moved.settings_changed else "unchanged"
     rows.append(("settings", settings))
     rows.append(("drift", percent(moved.fraction) if moved.changed else "none"))
     rows.append(("next time", OUTLOOK[outlook]))

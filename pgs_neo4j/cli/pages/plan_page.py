@@ -1,4 +1,4 @@
-"""Plans in words: what a question, a search, or an ingestion would read and cost. Pure."""
+"""Describe in words what a question, a search, or an ingestion would read and cost. Pure."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from pgs_neo4j.model.ingest import DescriptionForecast, EmbeddingForecast, Inges
 from pgs_neo4j.text.json_data import Json, plain_data
 from pgs_neo4j.text.shown import counted, duration, one_line
 
-ASIDE = ", without descriptions of what many chunks describe"
+ASIDE = ", without the descriptions of entities from many chunks"
 FIXES_PLANNED = {**FIXES, "failed": "these cannot be read"}
 
 
 def below(plan: Plan, unpriced: Sequence[str], width: int) -> list[str]:
-    """Return what a question would read and cost.
+    """Return labeled lines on what a question would read and cost.
 
-    ``unpriced`` are the models without a configured price.
+    ``unpriced`` has the names of models without a configured price.
     """
     return labeled_rows(plan_rows(plan, unpriced), width)
 
 
 def of_search(plan: SearchPlan, unpriced: Sequence[str], width: int) -> list[str]:
-    """Return what an answer from a search would show and cost."""
+    """Return labeled lines on what an answer from a search would show and cost."""
     return labeled_rows(search_plan_rows(plan, unpriced), width)
 
 
@@ -36,9 +36,9 @@ def ingestion_json(plan: IngestPlan) -> Json:
 
 
 def of_ingestion(plan: IngestPlan, unpriced: Sequence[str], width: int) -> list[str]:
-    """Return what an ingestion would do and cost.
+    """Return labeled lines on what an ingestion would do and cost.
 
-    ``unpriced`` are the models without a configured price.
+    ``unpriced`` has the names of models without a configured price.
     """
     chunks = sum(outcome.chunks for outcome in plan.outcomes)
     extracted = sum(outcome.extracted for outcome in plan.outcomes)
@@ -71,7 +71,7 @@ def of_ingestion(plan: IngestPlan, unpriced: Sequence[str], width: int) -> list[
 
 
 def _vectors(planned: EmbeddingForecast | None) -> str:
-    """Return what would be embedded, empty if nothing would."""
+    """Return in words what would be embedded; empty without a forecast."""
     if planned is None:
         return ""
     parts = [f"{counted(planned.texts, 'text')} by {one_line(planned.model, 60)}"]
@@ -83,17 +83,17 @@ def _vectors(planned: EmbeddingForecast | None) -> str:
 
 
 def _describing(planned: DescriptionForecast | None) -> str:
-    """Return the calls for descriptions, empty without any."""
+    """Return in words the calls that describe entities; empty if there are none."""
     if planned is None:
         return ""
     parts = [calls(planned.calls)] if planned.calls.calls else []
     if planned.more.calls:
-        parts.append(f"probably {calls(planned.more)}, for what many new chunks describe")
+        parts.append(f"probably {calls(planned.more)}, for entities from many new chunks")
     return "; ".join(parts)
 
 
 def _dividing(plan: IngestPlan) -> str:
-    """Return the calls for vectors to divide documents by, empty without any."""
+    """Return in words the calls that embed sentences to divide documents; empty for none."""
     if plan.dividing is None or not plan.dividing.calls.calls:
         return ""
     dividing = calls(plan.dividing.calls)

@@ -1,4 +1,4 @@
-"""A model's prose on a terminal: marks become style, and citations titles. Pure."""
+"""Draw a model's Markdown for a terminal: marks become styles, citations become titles. Pure."""
 
 from __future__ import annotations
 
@@ -10,26 +10,27 @@ from pgs_neo4j.text.citations import Place
 from pgs_neo4j.text.prose import Cites, Code, Inline, read_inline
 from pgs_neo4j.text.shown import plain
 
-LONGEST = 2_000  # characters that wait for the end of bold words, code, or a citation
+LONGEST = 2_000  # characters to hold back at most until bold words, code, or a citation end
 BOLD, CODE, CITED, END = "\x1b[1m", "\x1b[36m", "\x1b[34m", "\x1b[0m"
 
 _HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(.+)")
 _BULLET = re.compile(r"([ \t]*)[*+•][ \t]+")
-_HELD = ("#", "|", "`", "~")  # a line that begins so means something as a whole
+_HELD = ("#", "|", "`", "~")  # a line that begins with one can only be drawn once it is complete
 
 
 @dataclass(slots=True)
 class Prose:
-    """Draws streamed prose as soon as a stretch of it is complete.
+    """Draws streamed prose, each piece as soon as every mark in it is closed.
 
-    ``titles`` are short, by place. Without ``color`` there are no escape sequences.
+    ``titles`` are short titles of cited nodes, by place. Without ``color``, there are no escape
+    sequences.
     """
 
     titles: Mapping[Place, str] = field(default_factory=dict)
     color: bool = True
     quoted: bool = False
     _held: str = ""
-    _begun: bool = False  # part of the line is drawn
+    _begun: bool = False  # part of the current line is drawn
 
     def feed(self, text: str) -> str:
         """Return the text that can be drawn now."""
@@ -46,7 +47,7 @@ class Prose:
         return self._line(rest)
 
     def _complete(self) -> int:
-        """Return the length of the held text in which every mark is closed."""
+        """Return the length of the beginning of the held text in which every mark is closed."""
         text = self._held
         if not self._begun and (not text.strip() or text.lstrip()[0] in _HELD):
             return 0
@@ -62,7 +63,7 @@ class Prose:
         """Draw the rest of a line."""
         heading = None if self._begun else _HEADING.fullmatch(line)
         if heading:
-            # The marks stay, because headings of pgs have none.
+            # Keep the # marks: they set these headings apart from those that pgs prints.
             drawn = self._styled(f"{heading[1]} {heading[2].strip().strip('*')}", BOLD)
         elif not self._begun and line.lstrip().startswith(("|", "```", "~~~")):
             drawn = line

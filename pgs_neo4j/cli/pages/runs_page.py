@@ -1,4 +1,4 @@
-"""Runs in words: their list, how to resume one, and what the models replied in one. Pure."""
+"""Describe runs in words: a list, how to resume one, and the models' replies in one. Pure."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 WHOLE = "complete"
 RUNNING = "running"
 NONE = (
-    "no reply is stored; those of a run that used no cache are deleted when it is complete, and "
-    "the extractive reader makes none"
+    "no reply is stored; a run without the cache deletes its replies when it is complete, and the "
+    "extractive reader makes none"
 )
 
 
 def listed(infos: Sequence[RunInfo], width: int) -> list[str]:
-    """Return runs in two lines each: what became of it, and its question."""
+    """Return two lines for each run: its status and figures, then its question."""
     return [line for info in infos for line in (_head(info), _question(info, width))]
 
 
@@ -50,7 +50,7 @@ def resume_command(run: str) -> str:
 
 
 def next_step(run: str, status: str) -> list[str]:
-    """Return how to resume a run, as lines; nothing for a complete run."""
+    """Return lines on how to resume a run; empty for a complete run."""
     if status == WHOLE:
         return []
     if status == RUNNING:
@@ -65,7 +65,7 @@ def next_step(run: str, status: str) -> list[str]:
 def reply_lines(
     shown: Sequence[tuple[int, StoredReply]], stored: Sequence[StoredReply], width: int
 ) -> list[str]:
-    """Return replies with their numbers in two lines each: what became of it, and how it begins."""
+    """Return lines for each numbered reply: its source, figures, and result, then its beginning."""
     if not stored:
         return wrapped(NONE, width).splitlines()
     head = [f"{count_replies(stored)}; 'pgs runs replies RUN NUMBER' prints one whole", ""]
@@ -73,7 +73,7 @@ def reply_lines(
 
 
 def whole_reply(number: int, reply: StoredReply) -> list[str]:
-    """Return a reply as it came, without what a terminal would obey."""
+    """Return a complete reply, without the escape sequences that a terminal would obey."""
     return [_reply_head(number, reply), "", *plain(reply.text).splitlines()]
 
 
@@ -85,7 +85,7 @@ def count_replies(stored: Sequence[StoredReply]) -> str:
 
 
 def cached_note(cached: int) -> str:
-    """Return how many replies of a run came from the cache, and where they are listed."""
+    """Return a note on how many replies came from the cache, and where they are listed."""
     came = f"{counted(cached, 'reply', 'replies')} came from the cache"
     return f"{came}; each is listed with the run that paid for it"
 

@@ -1,4 +1,4 @@
-"""Tables of plain text, fitted to the terminal: nothing from a graph is treated as markup."""
+"""Lay out tables of plain text to fit the terminal; text from a graph is never markup."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ if TYPE_CHECKING:
 
 
 REDEFINED = "unknown until the next question, because the graph was redefined"
-GAP = 2  # columns between two columns
+GAP = 2  # terminal columns between two columns of a table
 TOPICS, TITLES, NEIGHBORS = 5, 2, 5
-WIDE = 120  # columns of a terminal with room for the neighbors of a partition
-BESIDE = 8  # columns that each column beside a name has at least
-INDENT = 2  # of the other columns below a name
+WIDE = 120  # columns of a terminal with room for adjacent partitions
+BESIDE = 8  # minimum terminal columns for each column beside a name
+INDENT = 2  # terminal columns before the columns below a name
 ERROR = 120
-SHORT = 16  # columns that a short cell keeps to itself, if there is room
-# A name such as `email.header` that is longer than a line is broken after its marks.
+SHORT = 16  # cells up to this width stay on one line if there is room
+# A name longer than its column, such as `email.header`, is broken after punctuation.
 _PIECE = re.compile(r"[^\s._/:,;-]*[._/:,;-]*")
 
 
 def partitions(parts: Sequence[Partition]) -> Table:
-    """Return partitions, largest first, each on one line; a wide terminal shows more of them."""
+    """Return partitions in the given order, each on one line; a wide terminal adds a column."""
     wide = output.width() >= WIDE
     pools = any(part.pool for part in parts)
     columns = ["id", "nodes>", "tokens>", "topics", "central nodes"]
@@ -63,7 +63,7 @@ def _adjacent(part: Partition) -> str:
 
 
 def routes(routing: Routing, by_id: Mapping[int, Partition]) -> Table:
-    """Return the partitions a question goes to, best first."""
+    """Return the partitions that a question is routed to, best first."""
     rows = (
         (
             f"P{route.partition}",
@@ -79,12 +79,12 @@ def routes(routing: Routing, by_id: Mapping[int, Partition]) -> Table:
 
 
 def plan(forecast: Plan) -> Table:
-    """Return the partitions a question would read, with their expected cost, the best first."""
+    """Return the partitions that a question would read, best first, with their expected cost."""
     return table(*sweep_table(forecast))
 
 
 def graphs(stored: Sequence[StoredGraph]) -> RenderableType:
-    """Return stored graphs by name."""
+    """Return stored graphs with their sizes, labels, and text properties."""
     rows = (
         (
             graph.name,
@@ -99,7 +99,7 @@ def graphs(stored: Sequence[StoredGraph]) -> RenderableType:
 
 
 def mapping(view: GraphMapping) -> Table:
-    """Return what a graph includes, and what its properties mean."""
+    """Return the mapping of a graph: what it includes, and the role of each property."""
     rows = (
         ("labels", ", ".join(view.labels) or "(all)"),
         ("relationship types", ", ".join(view.relationship_types) or "(all)"),
@@ -189,7 +189,10 @@ def jobs(records: Sequence[Job]) -> RenderableType:
 
 
 def table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Table:
-    """Return rows under headings; ``>`` after a heading right-aligns its column."""
+    """Return rows under headings, with long cells wrapped.
+
+    ``>`` after a heading aligns its column to the right.
+    """
     lines = [[one_line(str(cell)) for cell in row] for row in rows]
     headings = [column.rstrip(">") for column in columns]
     room = output.width() - GAP * (len(columns) - 1)
@@ -198,10 +201,10 @@ def table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Table:
 
 
 def named_table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> RenderableType:
-    """Return a table whose first column names things; a name is to be copied, so it stays whole.
+    """Return a table whose first column has names, which stay whole so that they can be copied.
 
-    Where the other columns would have too little room beside it, each name stands on a line of its
-    own above them.
+    If the other columns would have too little room beside the names, each name gets a line of its
+    own above its other cells.
     """
     lines = [[one_line(str(cell)) for cell in row] for row in rows]
     headings = [column.rstrip(">") for column in columns]
@@ -225,7 +228,7 @@ def named_table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Ren
 
 
 def short_table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Table:
-    """Return a table with one line for each row; what does not fit is cut."""
+    """Return a table with one line for each row; cells that do not fit are cut."""
     lines = [[one_line(str(cell)) for cell in row] for row in rows]
     headings = [column.rstrip(">") for column in columns]
     room = output.width() - GAP * (len(columns) - 1)
@@ -263,10 +266,11 @@ def _grid(
 
 
 def column_widths(cells: Sequence[Sequence[str]], room: int) -> list[int]:
-    """Return a width per column of ``cells``, given column by column; all fit into ``room``.
+    """Return a width for each column of ``cells``, so that all fit into ``room``.
 
-    The longest piece of a word comes first, then cells of up to SHORT columns on one line, then
-    whole words. What is left goes to the columns with longer texts.
+    ``cells`` has one sequence of texts per column. Each column first gets the width of its longest
+    piece of a word. The rest of the room goes to cells of up to SHORT columns, then to whole words,
+    then to longer texts.
     """
     least = [
         max((cell_len(piece) for text in texts for piece in _PIECE.findall(text)), default=1) or 1
@@ -285,7 +289,7 @@ def column_widths(cells: Sequence[Sequence[str]], room: int) -> list[int]:
 
 
 def _widen(widths: Sequence[int], wanted: Sequence[int], spare: int) -> list[int]:
-    """Share ``spare`` columns among those that are narrower than wanted."""
+    """Share ``spare`` terminal columns among the widths that are below ``wanted``."""
     lacking = [max(0, most - width) for most, width in zip(wanted, widths, strict=True)]
     total = sum(lacking)
     if total <= spare:
@@ -294,7 +298,7 @@ def _widen(widths: Sequence[int], wanted: Sequence[int], spare: int) -> list[int
 
 
 def _level(widths: Sequence[int], room: int) -> list[int]:
-    """Cut the widest to one level until all fit into ``room``."""
+    """Lower the largest widths to a common limit, so that the sum fits into ``room``."""
     level = max(widths, default=1)
     while level > 1 and sum(min(width, level) for width in widths) > room:
         level -= 1
@@ -302,7 +306,7 @@ def _level(widths: Sequence[int], room: int) -> list[int]:
 
 
 def wrap_cell(text: str, width: int) -> str:
-    """Return a text in lines of at most ``width`` columns."""
+    """Wrap a text to lines of at most ``width`` columns, joined by newlines."""
     lines = [""]
     for word in text.split():
         gap = " " if lines[-1] else ""

@@ -1,4 +1,4 @@
-"""Text laid out for a terminal: wrapped, labeled, as items. Pure."""
+"""Lay out text for a terminal: wrap it, label it, and draw it as list items. Pure."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _STYLE = re.compile(r"\x1b\[[0-9;]*m")
 _WORD = re.compile(r"\S+|\n|[^\S\n]+")
 _BULLET = re.compile(r"(?:[-*+]|\d{1,3}[.)])$")
 _COMMAND = re.compile(r"'pgs [^'\n]*'")
-_HELD = "\x00"  # stands for a space at which no line ends
+_HELD = "\x00"  # replaces a space where a line must not end
 _BREAK = "\x0b"  # the second column of a wide letter, where a line may end
 _SECOND = "\x01"  # the second column of a wide letter, where no line ends
 _BLANKS = str.maketrans(dict.fromkeys("\t\n\x0b\x0c\r", " ") | {_SECOND: ""})
@@ -25,9 +25,9 @@ LONGEST_ITEM = 3  # lines
 
 
 def size(size_bytes: float) -> str:
-    """Return bytes in kB or MB; a kB is 10^3.
+    """Return a number of bytes in kB or MB; 1 kB is 1,000 bytes.
 
-    ``0 kB``, ``5.3 kB``, ``45.2 MB``, ``155 MB``.
+    Examples: ``0 kB``, ``5.3 kB``, ``45.2 MB``, ``155 MB``.
     """
     if size_bytes < 1e5:
         return f"{size_bytes / 1e3:,.1f} kB" if size_bytes else "0 kB"
@@ -40,7 +40,7 @@ def moment(at: str) -> str:
 
 
 def columns(text: str) -> int:
-    """Return the columns that a text takes on a terminal, without its style."""
+    """Return how many columns a text takes on a terminal, without its style sequences."""
     text = _STYLE.sub("", text)
     if text.isascii():
         return len(text)
@@ -48,7 +48,7 @@ def columns(text: str) -> int:
 
 
 def fitted(text: str, room: int) -> str:
-    """Return text on one safe line of at most ``room`` columns."""
+    """Return text as one safe line of at most ``room`` columns, cut with an ellipsis."""
     line = one_line(text)
     if columns(line) <= room:
         return line
@@ -56,7 +56,7 @@ def fitted(text: str, room: int) -> str:
 
 
 def reach(text: str, room: int) -> int:
-    """Return how many letters from the first on fit into ``room`` columns."""
+    """Return how many letters at the beginning of a text fit into ``room`` columns."""
     for kept, letter in enumerate(text):
         room -= _columns_of(letter)
         if room < 0:
@@ -65,14 +65,15 @@ def reach(text: str, room: int) -> int:
 
 
 def filled(text: str, width: int, **options: Any) -> list[str]:
-    """Wrap a text by the columns that its letters take; ``options`` are those of textwrap.
+    """Wrap a text by the terminal columns that its letters take, and return the lines.
 
-    Scripts without blanks have wide letters, and a line may end after each of them.
+    ``options`` are those of ``textwrap.wrap``. A line may end after any wide letter, because
+    scripts with wide letters have no blanks.
     """
     if text.isascii():
         return textwrap.wrap(text, width, **options)
-    # textwrap counts characters, so each wide letter gets one for its second column. That of the
-    # last letter of a line falls off with the blanks, so the line is shorter by a column.
+    # textwrap counts characters, so each wide letter gets a second character for its second column.
+    # At the end of a line, textwrap strips that character as a blank, so lines get one column less.
     spread = "".join(_spread(text.translate(_BLANKS)))
     room = width - (_BREAK in spread or _SECOND in spread)
     lines = textwrap.wrap(spread, room, replace_whitespace=False, expand_tabs=False, **options)
@@ -80,11 +81,11 @@ def filled(text: str, width: int, **options: Any) -> list[str]:
 
 
 def _spread(text: str) -> Iterator[str]:
-    """Yield the letters, wide ones with a character for their second column."""
+    """Yield the letters, each wide one followed by a character for its second column."""
     for letter, following in pairwise(f"{text} "):
         yield letter
         if _columns_of(letter) > 1:
-            # A line never begins with punctuation or the accent of the letter before.
+            # A line must not begin with closing punctuation or the accent of the letter before it.
             attached = unicodedata.category(following) in ("Mn", "Pe", "Pf", "Po")
             yield _SECOND if attached or following == " " else _BREAK
 
@@ -96,9 +97,9 @@ def _columns_of(letter: str) -> int:
 
 
 def labeled(label: str, text: str, width: int, column: int = LABEL) -> list[str]:
-    """Return a label and the text beside it, wrapped from ``column`` on.
+    """Return the lines of a label with a text beside it, which begins at ``column``.
 
-    A command in quotes stays on one line, since a shell would run each line of it by itself.
+    A quoted command stays on one line, since a shell would run each line of it separately.
     """
     body = filled(
         _COMMAND.sub(lambda found: found[0].replace(" ", _HELD), text),
@@ -112,12 +113,12 @@ def labeled(label: str, text: str, width: int, column: int = LABEL) -> list[str]
 
 
 def labeled_rows(rows: Iterable[tuple[str, str]], width: int, column: int = LABEL) -> list[str]:
-    """Return labels with the texts beside them, without the labels that have no text."""
+    """Return the lines of labels with texts beside them; rows without text are left out."""
     return [line for label, text in rows if text for line in labeled(label, text, width, column)]
 
 
 def item(text: str, width: int) -> list[str]:
-    """Return a bullet, wrapped, and cut after LONGEST_ITEM lines."""
+    """Return a text as the lines of a list item, cut after LONGEST_ITEM lines."""
     return filled(
         text,
         max(30, width),
@@ -131,7 +132,7 @@ def item(text: str, width: int) -> list[str]:
 
 
 def wrapped(text: str, width: int | None) -> str:
-    """Wrap a text as its stream would be.
+    """Wrap a complete text exactly as Wrapper would wrap its stream.
 
     ``width`` None leaves it unchanged.
     """
@@ -141,9 +142,9 @@ def wrapped(text: str, width: int | None) -> str:
 
 @dataclass(slots=True)
 class Wrapper:
-    """Wraps streamed text at word ends, once a word is complete.
+    """Wraps streamed text between words, each as soon as it is complete.
 
-    Lines that begin as a bullet continue under its text. ``width`` None leaves text as it is.
+    The wrapped lines of a list item align with its text. ``width`` None leaves text unchanged.
     """
 
     width: int | None

@@ -1,6 +1,6 @@
-"""Listeners that show the progress of a command on stderr.
+"""Show the progress of a command on stderr.
 
-On a terminal it is a display; elsewhere, a few lines, or a line per event.
+A terminal gets a live display; elsewhere, a few lines, or with --verbose a line per event.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from pgs_neo4j.events import (
 
 
 class Listener(Protocol):
-    """Shows events as they come, between ``start`` and ``stop``."""
+    """Shows events as they arrive between ``start`` and ``stop``."""
 
     def start(self) -> None: ...
     def stop(self) -> None: ...
@@ -39,7 +39,7 @@ class Listener(Protocol):
 
 
 class Silent:
-    """Shows nothing."""
+    """A listener that shows nothing."""
 
     def start(self) -> None:
         """Do nothing; there is nothing to prepare."""
@@ -53,9 +53,9 @@ class Silent:
 
 @contextmanager
 def progress(*, quiet: bool, verbose: bool = False) -> Iterator[Listener]:
-    """Return a listener for stderr: a display on a terminal, else few lines.
+    """Yield a started listener for stderr: a live display on a terminal, else a few lines.
 
-    Verbose writes every step as a line; quiet writes nothing.
+    ``verbose`` prints every step as a line; ``quiet`` prints nothing.
     """
     listener = _listener(quiet, verbose)
     listener.start()
@@ -83,7 +83,7 @@ def _listener(quiet: bool, verbose: bool) -> Listener:
 
 @dataclass(slots=True)
 class Run:
-    """Remembers the id of the run and whether replies were rejected, and forwards every event."""
+    """Forwards every event, and notes the id of the run and whether replies were rejected."""
 
     listener: Listener
     id: str = ""
@@ -98,7 +98,7 @@ class Run:
         self.listener.stop()
 
     def __call__(self, event: Event) -> None:
-        """Take one event."""
+        """Note what matters of an event, and forward it."""
         if isinstance(event, RunStarted):
             self.id = event.run
         self.rejected |= isinstance(event, ReplyRejected)
@@ -107,7 +107,10 @@ class Run:
 
 @contextmanager
 def run_progress(*, quiet: bool, verbose: bool = False) -> Iterator[Listener]:
-    """Listen to a run; even when quiet, say how to resume it, unless it is gone."""
+    """Yield a listener for a run; if the run fails or is canceled, say how to resume it.
+
+    Says so even if ``quiet``, but not if the run no longer exists or another process has it.
+    """
     run = Run(Silent())
     try:
         with progress(quiet=quiet, verbose=verbose) as run.listener:
@@ -125,7 +128,7 @@ def run_progress(*, quiet: bool, verbose: bool = False) -> Iterator[Listener]:
 
 
 def _is_gone(error: PGSError) -> bool:
-    """Return whether the run was purged or removed, or belongs to another process by now."""
+    """Return whether the run was purged or removed, or another process has taken it over."""
     return isinstance(error, RunLostError) or (isinstance(error, TextDeletedError) and error.purged)
 
 

@@ -1,4 +1,4 @@
-"""The state behind the progress display, folded from events."""
+"""Keep the state of the progress display, updated by events."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ STATES: dict[SweepStatus, State] = {
     SweepStatus.PARTIAL: "partial",
     SweepStatus.FAILED: "failed",
 }
-KEYWORDS = 4
+KEYWORDS = 4  # shown per partition
 
 
 @dataclass(slots=True)
 class PhaseRow:
-    """One phase: start, seconds (None while it runs), and detail."""
+    """A phase: its start on the clock, its seconds (None while it runs), and its progress."""
 
     began: float
     seconds: float | None = None
@@ -51,7 +51,7 @@ class PhaseRow:
 
 @dataclass(slots=True)
 class SweepRow:
-    """One partition being read."""
+    """A partition that is or was read."""
 
     keywords: tuple[str, ...]
     nodes: int
@@ -64,7 +64,7 @@ class SweepRow:
 
 @dataclass(slots=True)
 class Board:
-    """The phases and sweeps so far, in the order they began."""
+    """The phases and sweeps so far, in the order in which they began."""
 
     clock: Callable[[], float] = time.monotonic
     phases: dict[Phase, PhaseRow] = field(default_factory=dict)
@@ -91,7 +91,7 @@ class Board:
                 row.detail, row.done, row.total = one_line(step), 0, 0
             case Progressed(phase, done, total, what):
                 row = self._phase(phase)
-                # Work of unknown total does not replace countable work that is still running.
+                # Work without a known total must not replace countable work that is still running.
                 if total or row.done >= row.total:
                     row.detail, row.done, row.total = progress(done, total, what), done, total
             case Routed(routing):
@@ -116,7 +116,7 @@ class Board:
                 self.held_until = self.clock() + wait_s
             case SweepFinished(sweep):
                 if sweep.status is SweepStatus.UNREAD:
-                    # There may be hundreds, so they are counted and have no rows.
+                    # There may be hundreds of unread partitions, so they are only counted.
                     self.unread.add(sweep.partition)
                     self.sweeps.pop(sweep.partition, None)
                 elif sweep.partition in self.sweeps:
@@ -129,7 +129,7 @@ class Board:
         return self._sweep_detail(phase) or self._growing_detail(phase) or self.phases[phase].detail
 
     def elapsed(self, phase: Phase) -> float:
-        """Return the seconds that a phase took, or has taken so far."""
+        """Return the seconds that a phase took, or has been running."""
         row = self.phases[phase]
         return self.clock() - row.began if row.seconds is None else row.seconds
 
@@ -137,14 +137,14 @@ class Board:
         return self.phases.setdefault(phase, PhaseRow(self.clock()))
 
     def _close_openers(self) -> None:
-        """End connecting and loading, which have no end event."""
+        """End the phases of connecting and loading, which have no end event."""
         for name in ("connect", "load"):
             row = self.phases.get(name)
             if row is not None and row.seconds is None:
                 row.seconds, row.total = self.clock() - row.began, 0
 
     def _growing_detail(self, phase: Phase) -> str:
-        """Return how far the reply is that a phase without partitions waits for."""
+        """Return the length so far of the reply that a phase waits for; empty without one."""
         tokens = sum(self.growing.values())
         if not tokens or self.phases[phase].seconds is not None:
             return ""
@@ -171,12 +171,12 @@ class Board:
 
 
 def again(reason: str, wait_s: float) -> str:
-    """Return in words why and when a call is made again."""
+    """Return in words why a call is repeated, and when."""
     return f"{reason}, again in {seconds(wait_s)}"
 
 
 def progress(done: int, total: int, what: str) -> str:
-    """Return countable work in words."""
+    """Return the progress of countable work in words; ``what`` is its unit."""
     if what == "bytes":
         return f"{size(done)} of {size(total)}" if total else size(done)
     if what == "percent":
@@ -186,5 +186,5 @@ def progress(done: int, total: int, what: str) -> str:
 
 
 def keywords_of(keywords: tuple[str, ...]) -> str:
-    """Return the first few keywords, safe to print."""
+    """Return the first few keywords as one line that is safe to print."""
     return one_line(", ".join(keywords[:KEYWORDS]), 60)

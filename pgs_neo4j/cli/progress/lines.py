@@ -1,7 +1,7 @@
-"""Progress as lines on stderr, for logs and pipes: a line per event, or only the lines that matter.
+"""Print progress as lines on stderr, for logs and pipes.
 
-``Lines`` writes every event. ``Brief`` writes the start, each phase, and what went wrong, and says
-every so often that a long phase still runs.
+``Lines`` prints a line for every event. ``Brief`` prints the start, each phase, and problems, and
+reports at intervals that a long phase is still running.
 """
 
 from __future__ import annotations
@@ -34,17 +34,18 @@ from pgs_neo4j.text.shown import counted, duration, one_line, seconds, texts_not
 
 PROGRESS_EVERY_S = 5.0
 GROWS_EVERY_S = 15.0
-FIRST_SIGN_S = 5.0  # of silence, before a line says what is being done
-SIGN_EVERY_S = 30.0  # of further silence, before the next such line
+FIRST_SIGN_S = 5.0  # without a line, until a line reports the current work
+SIGN_EVERY_S = 30.0  # without a line, until the next report
 TICK_S = 1.0
-OPENERS = ("connect", "load")  # phases whose steps are long, and that have no end event
+OPENERS = ("connect", "load")  # phases with long steps and without an end event
 
 
 @dataclass(slots=True)
 class Lines:
-    """Writes a line per event.
+    """Prints a line per event.
 
-    Counts appear once per PROGRESS_EVERY_S at most, and growing replies per GROWS_EVERY_S.
+    Counts appear at most once in PROGRESS_EVERY_S seconds, and growing replies at most once in
+    GROWS_EVERY_S seconds.
     """
 
     board: Board = field(default_factory=Board)
@@ -58,7 +59,7 @@ class Lines:
         """Do nothing; there is nothing to remove."""
 
     def __call__(self, event: Event) -> None:
-        """Write the line of an event, if it has one."""
+        """Print the line of an event, if it has one."""
         self.board.take(event)
         if isinstance(event, Progressed):
             now = self.board.clock()
@@ -76,10 +77,10 @@ class Lines:
 
 
 def line(event: Event, board: Board) -> str:
-    """Return an event as one line, or empty; ``board`` already includes it."""
+    """Return the line for an event, empty if it has none; ``board`` already includes the event."""
     match event:
         case PhaseFinished("route"):
-            return ""  # Routed has said it
+            return ""  # the Routed event already has a line
         case PhaseFinished(phase, took):
             return f"{phase}: {board.detail(phase) or 'done'} ({seconds(took)})"
         case StepStarted(phase, step):
@@ -126,14 +127,14 @@ def _ended(sweep: Sweep) -> str:
     amount = f"{sweep.nodes_read:,} of {counted(sweep.nodes, 'node')}"
     amount += texts_note(sweep.nodes_read, sweep.texts_read)
     amount += unproven_note(sweep.nodes_unproven)
-    # With several passes, each has already reported why it failed.
+    # With several passes, each failed pass has already had a line with its reason.
     reason = f": {why}" if why and sweep.passes <= 1 else ""
     return f"{how}, {amount} ({seconds(sweep.seconds)}){reason}"
 
 
 @dataclass(slots=True)
 class Brief:
-    """Writes a line per phase; says every so often that a long phase still runs."""
+    """Prints a line per phase, and reports at intervals that a long phase is still running."""
 
     board: Board = field(default_factory=Board)
     pulse: Pulse = field(init=False)
@@ -142,15 +143,15 @@ class Brief:
         self.pulse = Pulse(self.board)
 
     def start(self) -> None:
-        """Begin to give signs of life."""
+        """Start the periodic reports of the current work."""
         self.pulse.start()
 
     def stop(self) -> None:
-        """Stop giving signs of life; harmless to repeat."""
+        """Stop the periodic reports; harmless to repeat."""
         self.pulse.stop()
 
     def __call__(self, event: Event) -> None:
-        """Write the line of an event, if it matters to a log."""
+        """Print the line of an event, if the event matters in a log without details."""
         with self.pulse.lock:
             self.board.take(event)
             text = line(event, self.board) if matters(event) else ""
@@ -160,7 +161,7 @@ class Brief:
 
 @dataclass(slots=True)
 class Pulse:
-    """Writes the current work when no other line was written for a while."""
+    """Prints the current work if no line was printed for a while."""
 
     board: Board
     lock: threading.RLock = field(default_factory=threading.RLock)
@@ -169,7 +170,7 @@ class Pulse:
     _last: float = 0.0
 
     def start(self) -> None:
-        """Start a thread that watches the time."""
+        """Start a thread that checks the time since the last line every TICK_S seconds."""
         self._ended, self._last = threading.Event(), self.board.clock()
         threading.Thread(target=self._watch, args=[self._ended], daemon=True).start()
 
@@ -180,12 +181,12 @@ class Pulse:
             ended.set()
 
     def say(self, text: str) -> None:
-        """Write a line; the next sign of life comes a while later."""
+        """Print a line, which delays the next report of the current work."""
         self._wait_s, self._last = FIRST_SIGN_S, self.board.clock()
         output.say(text)
 
     def beat(self) -> None:
-        """Write the current work if no line was written for a while."""
+        """Print the current work if no line was printed for a while."""
         with self.lock:
             if self.board.clock() - self._last < self._wait_s:
                 return
@@ -198,7 +199,7 @@ class Pulse:
 
 
 def matters(event: Event) -> bool:
-    """Whether a log without details has a line for an event."""
+    """Return whether an event has a line in a log without details."""
     match event:
         case StepStarted(phase):
             return phase in OPENERS
@@ -215,7 +216,7 @@ def matters(event: Event) -> bool:
 
 
 def still(board: Board) -> str:
-    """Return the current work in a line: ``sweep: 3 of 15 partitions (42 s so far)``."""
+    """Return a line on the current work: ``sweep: 3 of 15 partitions (42 s so far)``."""
     running = [phase for phase, row in board.phases.items() if row.seconds is None]
     if not running:
         return "connect: waiting for the database"

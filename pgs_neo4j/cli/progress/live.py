@@ -1,4 +1,4 @@
-"""Progress on a terminal: a line per phase and active partition."""
+"""Show progress on a terminal: a line per phase, and one per partition being read."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
 STYLES = {"reading": "cyan", "read": "green", "partial": "yellow", "failed": "red"}
-FEWEST_ROWS = 3
+FEWEST_ROWS = 3  # partitions shown even on a very low terminal
 
 
 @dataclass(slots=True)
 class Display:
-    """A display that follows events and stays on screen after it stops."""
+    """A live display of events, which stays on the screen after it stops."""
 
     console: Console
     board: Board = field(default_factory=Board)
@@ -44,18 +44,19 @@ class Display:
             redirect_stderr=False,
         )
         self._live.start()
-        # Otherwise the display would overwrite the line and appear twice.
+        # Print other lines through the console; otherwise the display would overwrite them and then
+        # appear twice.
         output.speak_through(lambda line: self.console.print(Text.from_ansi(line)))
 
     def stop(self) -> None:
-        """Leave the last state on the screen; harmless to repeat."""
+        """Stop the display and leave its last state on the screen; harmless to repeat."""
         live, self._live = self._live, None
         if live is not None:
             output.speak_through(None)
             live.stop()
 
     def __call__(self, event: Event) -> None:
-        """Display an event; warnings and long waits are written above the display."""
+        """Update the display; print warnings, long waits, and rejected replies above it."""
         with self._lock:
             self.board.take(event)
         match event:
@@ -75,9 +76,9 @@ class Display:
 
 
 def render(board: Board, rows: int) -> RenderableType:
-    """Return the board with at most ``rows`` partitions.
+    """Return the board as a renderable with at most ``rows`` partitions.
 
-    Active partitions come first, then the latest.
+    Partitions being read have priority, then those that ended last.
     """
     parts: list[RenderableType] = []
     if not board.phases:
@@ -121,7 +122,7 @@ def _sweeps(board: Board, rows: int) -> RenderableType:
 
 
 def _about(row: SweepRow, now: float) -> Text:
-    """Return why a partition waits, or its keywords."""
+    """Return why a partition waits, else its keywords."""
     if row.state == "reading" and now < row.waits_until:
         return Text(row.waits, style="yellow")
     return Text(keywords_of(row.keywords))

@@ -268,7 +268,7 @@ def test_what_the_answer_states_is_not_told_again(answer_of: Make) -> None:
     missing, meeting = answer_page.check_sections(
         answer_of(crosscheck=checks, synthesis=synthesis), 80
     )
-    assert missing[0] == "Checked absences: 2 confirmed; the answer tells 1 of them"
+    assert missing[0] == "Checked absences: 2 confirmed; the answer states 1 of them"
     assert "iron" in joined(missing)
     assert "gold" not in joined(missing)
     assert "seagulls" in joined(meeting)

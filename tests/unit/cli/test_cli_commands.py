@@ -411,7 +411,7 @@ def test_a_shell_is_opened_with_the_password_or_the_way_to_connect_is_told(
     assert "hunter2" not in done.stdout + done.stderr
     piped = pgs("local", "shell", stdin="RETURN 1;\n")
     assert piped.exit_code == 2
-    assert "what was piped into 'pgs local shell' did not run" in piped.stderr
+    assert "the statements piped into 'pgs local shell' did not run" in piped.stderr
     program = tmp_path / "cypher-shell"
     program.write_text("#!/bin/sh\n")
     program.chmod(0o700)

@@ -216,7 +216,7 @@ def test_records_on_stdin_may_have_any_size(
     monkeypatch.setattr(command, "copyfileobj", full)
     done = pgs(*words, stdin="id\n1\n")
     assert (done.exit_code, len(taken)) == (2, 2)
-    assert "stdin cannot be kept (No space left on device); name a file" in told(done)
+    assert "stdin cannot be stored (No space left on device); name a file" in told(done)
 
 
 @pytest.mark.parametrize("state", ["failed", "deleted", None])
@@ -365,7 +365,7 @@ def test_confirmed_documents_are_deleted_and_the_proof_is_told(engine: StandIn) 
     )
     assert engine.asked == [("ingest.delete", "notes", ["a.md", "b.md"], {"forget": False})]
     engine.replies["ingest.delete"] = deleted(resumed=2, **PROOF)
-    continued = "Continued the search for 2 documents of a deletion that broke off; indexes are not"
+    continued = "Continued the search for 2 documents of an interrupted deletion; it does not query"
     assert continued in on_one_line(delete("a.md", "--yes").stdout)
     assert json.loads(delete("a.md", "--yes", "--json").stdout)["resumed"] == 2
     engine.replies["ingest.delete"] = deleted()
@@ -399,7 +399,7 @@ def test_a_graph_without_documents_keeps_its_mapping(engine: StandIn) -> None:
 def test_what_is_kept_of_documents_that_were_never_ingested_goes_with_all(engine: StandIn) -> None:
     engine.replies |= {"ingest.documents": [], "ingest.unfinished": ["a.md"]}
     refused = delete("--all")
-    told = "this deletes 0 documents, all of graph notes, what is kept of 1 document whose first"
+    told = "this deletes 0 documents, all of graph notes, the stored parts of 1 document whose"
     assert told in on_one_line(refused.stderr)
     assert delete("--all", "--yes").exit_code == 0
     assert engine.asked[-2][:3] == ("ingest.delete", "notes", ["a.md"])
@@ -417,7 +417,7 @@ def test_a_deletion_that_nothing_could_prove_is_told_and_ends_it_with_3(
     shown = on_one_line(done.stdout)
     assert done.exit_code == 3
     assert "nothing could be searched for: the sentences are too short or too common" in shown
-    assert ("too common, or stand in other documents" in shown) is bool(sentences)
+    assert ("too common, or are also in other documents" in shown) is bool(sentences)
     assert "Held by unknown" in shown
     assert json.loads(delete("a.md", "--yes", "--json").stdout)["proven"] is False
 

@@ -134,7 +134,7 @@ def test_nothing_committed_is_nothing_scanned_and_before_partitions_nothing_comp
     assert partitions_page.checked("papers", Drift(committed=False, nodes=9), None, 80) == [
         "graph            papers",
         "committed since  nothing by any other client, so the graph was not scanned",
-        "settings         as they were",
+        "settings         unchanged",
         "drift            none",
         "next time        these partitions are used as they are",
     ]
@@ -151,7 +151,7 @@ def test_a_scan_tells_what_it_found() -> None:
         "texts            5 changed",
         "weights          2 nodes with another weight or embedding",
         "relationships    about 12 changed, 4,000 now",
-        "settings         as they were",
+        "settings         unchanged",
         "drift            1 %",
         "next time        new partitions grow from these",
     ]
@@ -164,7 +164,7 @@ def test_only_what_is_estimated_is_called_about_and_settings_need_no_scan() -> N
     assert "drift            none" in lines
     moved = Drift(committed=False, settings_changed=True)
     assert partitions_page.checked("papers", moved, "cold", 80)[-3:] == [
-        "settings         they or the mapping changed",
+        "settings         the settings or the mapping changed",
         "drift            0 %",
         "next time        new partitions are made from scratch",
     ]

@@ -129,11 +129,11 @@ def test_documents_that_are_read_only_in_part_are_named_with_what_is_missing() -
 
 def test_documents_of_other_folders_are_counted_and_moved_ones_have_their_former_id() -> None:
     assert [*notes(ingested(*outcomes("elsewhere", 1)))] == [
-        "1 document is not of the folders that were read, and left alone; 'pgs documents delete' "
-        "deletes such documents"
+        "1 document is outside the folders that were read and therefore left alone; 'pgs documents "
+        "delete' deletes such documents"
     ]
     (many,) = notes(ingested(*outcomes("elsewhere", 1200)))
-    assert many.startswith("1,200 documents are not of the folders")
+    assert many.startswith("1,200 documents are outside the folders")
     moved = DocumentOutcome(id="b.md", state="moved", former="a\n.md")
     assert [*notes(ingested(*outcomes("added", 1), moved))] == [
         "these moved with their files:", "  b.md: formerly a .md",
