@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 WAITING = "still waiting for the database"
 WAIT_S = 4.0
 # A schedule connects once per job, and must not repeat the same message each time.
-_SAID: set[str] = set()
+_PRINTED_NOTES: set[str] = set()
 
 
 @asynccontextmanager
@@ -62,7 +62,7 @@ async def _open(
     warnings = _SettingsWarnings(on_event)
     connecting = connect(on_event=warnings, **settings)
     async with AsyncExitStack() as stack:
-        with output.patience(WAITING, WAIT_S) if on_event is ignore else nullcontext():
+        with output.note_if_slow(WAITING, WAIT_S) if on_event is ignore else nullcontext():
             pgs = await stack.enter_async_context(connecting)
         warnings.connected = True
         yield pgs
@@ -83,7 +83,7 @@ class _SettingsWarnings:
         if self.connected or not isinstance(event, Warned):
             self.on_event(event)
         else:
-            _say_once(event.message)
+            _note_once(event.message)
 
 
 def named_graph(graph: str | None) -> str:
@@ -113,12 +113,12 @@ def say_unknown_variables() -> None:
     from pgs_neo4j.config import unknown_variables
 
     for message in unknown_variables(os.environ):
-        _say_once(message)
+        _note_once(message)
 
 
-def _say_once(message: str) -> None:
-    if message not in _SAID:
-        _SAID.add(message)
+def _note_once(message: str) -> None:
+    if message not in _PRINTED_NOTES:
+        _PRINTED_NOTES.add(message)
         output.note(message)
 
 
@@ -128,7 +128,7 @@ def confirm(what: str, *, yes: bool) -> None:
         return
     if not can_ask():
         raise UsageError(f"{what}; pass --yes to confirm it without a terminal")
-    if not agrees(what):
+    if not ask_to_continue(what):
         raise UsageError("not confirmed; nothing was changed")
 
 
@@ -137,7 +137,7 @@ def can_ask() -> bool:
     return sys.stdin.isatty() and output.is_terminal(sys.stderr)
 
 
-def agrees(what: str) -> bool:
+def ask_to_continue(what: str) -> bool:
     """Ask on the terminal whether to continue; any reply but ``y`` or ``yes`` means no."""
     sys.stderr.write(f"{one_line(what)}. Continue? [y/N] ")
     sys.stderr.flush()

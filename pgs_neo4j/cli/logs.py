@@ -13,18 +13,18 @@ from types import TracebackType
 from pgs_neo4j.cli import output
 from pgs_neo4j.text.shown import one_line
 
-TALKATIVE = ("pgs_neo4j", "uvicorn")
+INFO_LOGGERS = ("pgs_neo4j", "uvicorn")
 """Loggers that JSON logs record from level INFO; the others start at WARNING."""
 # These libraries warn about retries, which events and typed errors already report in plain words.
 LIBRARIES = ("graphdatascience", "httpcore2", "httpx2", "mcp", "neo4j", "openai", "stamina")
-_chosen: str | None = None  # the format that the option or the environment variable names
+_chosen_format: str | None = None  # the format that the option or the environment variable names
 _handler: logging.Handler | None = None
 
 
 def choose(form: str | None) -> None:
     """Set the log format that an option or variable names; None leaves it to the settings."""
-    global _chosen  # noqa: PLW0603 - there is but one stderr
-    _chosen = form
+    global _chosen_format  # noqa: PLW0603 - there is but one stderr
+    _chosen_format = form
     if form == "json":
         start()
 
@@ -34,7 +34,7 @@ def apply_settings(overrides: Mapping[str, object] | None = None) -> None:
 
     From then on, logs mask the secrets in the settings.
     """
-    if _chosen == "text" or (_chosen is None and _handler is not None):
+    if _chosen_format == "text" or (_chosen_format is None and _handler is not None):
         return
     from pgs_neo4j import config
     from pgs_neo4j.errors import ConfigError
@@ -44,7 +44,7 @@ def apply_settings(overrides: Mapping[str, object] | None = None) -> None:
         settings = config.load(overrides).settings
     except ConfigError:
         return  # reported where the settings are needed
-    if "json" in (_chosen, settings.log_format):
+    if "json" in (_chosen_format, settings.log_format):
         hide(config.secrets(settings))
         start()
 
@@ -61,10 +61,10 @@ def start() -> None:
         return
     from pgs_neo4j.telemetry.logs import JsonLines
 
-    _handler = _Records()
+    _handler = _RecordHandler()
     _handler.setFormatter(JsonLines())
     logging.getLogger().addHandler(_handler)
-    for name in TALKATIVE:
+    for name in INFO_LOGGERS:
         logging.getLogger(name).setLevel(logging.INFO)
     logging.captureWarnings(True)
     output.log_through(_log)
@@ -72,14 +72,14 @@ def start() -> None:
 
 def stop() -> None:
     """Stop JSON logs and forget the chosen format; stderr receives plain text again."""
-    global _handler, _chosen  # noqa: PLW0603 - there is but one stderr
-    _chosen = None
+    global _handler, _chosen_format  # noqa: PLW0603 - there is but one stderr
+    _chosen_format = None
     if _handler is None:
         return
     output.log_through(None)
     logging.captureWarnings(False)
     logging.getLogger().removeHandler(_handler)
-    for name in TALKATIVE:
+    for name in INFO_LOGGERS:
         logging.getLogger(name).setLevel(logging.NOTSET)
     _handler = None
 
@@ -94,7 +94,7 @@ def _log(level: int, message: str, fields: Mapping[str, object]) -> None:
     logging.getLogger("pgs_neo4j.cli").log(level, message, extra={"fields": dict(fields)})
 
 
-class _Records(logging.Handler):
+class _RecordHandler(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         """Write a record as one line on stderr; never raises."""
         try:

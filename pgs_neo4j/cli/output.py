@@ -22,7 +22,7 @@ DEFAULT_WIDTH = 80
 HEADING = 40  # columns; a longer text before a colon is part of a sentence
 WARNINGS = ("Checks", "Stopped", "Note")
 STYLES = {"bold": "1", "ok": "32", "warn": "33", "warning": "33", "failed": "31", "skipped": "2"}
-_speak: Callable[[str], None] | None = None
+_display: Callable[[str], None] | None = None
 _log: Callable[[int, str, Mapping[str, object]], None] | None = None
 _errors_as_json = False
 _line_is_open = False  # the last text on stdout had no newline at its end
@@ -150,7 +150,7 @@ def note(message: str) -> None:
 
 
 @contextmanager
-def patience(message: str, wait_s: float) -> Iterator[None]:
+def note_if_slow(message: str, wait_s: float) -> Iterator[None]:
     """Write a note if the body takes longer than ``wait_s`` seconds."""
     timer = threading.Timer(wait_s, note, [message])
     timer.daemon = True
@@ -161,7 +161,7 @@ def patience(message: str, wait_s: float) -> Iterator[None]:
         timer.cancel()
 
 
-def complain(message: str) -> None:
+def write_error(message: str) -> None:
     """Write an error to stderr on one line, in red on a terminal."""
     if _log is not None:
         _log(logging.ERROR, one_line(message), {})
@@ -183,7 +183,7 @@ def report_error(message: str, kind: str, code: int, notes: Sequence[str] = ()) 
     fields of this object.
     """
     if not _errors_as_json and _log is None:
-        complain(message)
+        write_error(message)
         for text in notes:
             note(text)
         return
@@ -203,18 +203,18 @@ def log_through(log: Callable[[int, str, Mapping[str, object]], None] | None) ->
     _log = log
 
 
-def speak_through(speak: Callable[[str], None] | None) -> None:
+def display_through(speak: Callable[[str], None] | None) -> None:
     """Send all lines for stderr through a progress display; None undoes it."""
-    global _speak  # noqa: PLW0603 - there is but one stderr
-    _speak = speak
+    global _display  # noqa: PLW0603 - there is but one stderr
+    _display = speak
 
 
 def say(line: str) -> None:
     """Write a line that is safe to print to the log, the display, or stderr. Never raises."""
     if _log is not None:
         _log(logging.INFO, line.removeprefix("note: "), {})
-    elif _speak is not None:
-        _speak(line)
+    elif _display is not None:
+        _display(line)
     else:
         write_record(line)
 
@@ -225,7 +225,7 @@ def write_record(line: str) -> None:
     If stdout has an unfinished line in the same terminal or file, starts a new line first.
     """
     global _line_is_open
-    if _line_is_open and _same_place():
+    if _line_is_open and _streams_share_target():
         line, _line_is_open = f"\n{line}", False
     try:
         sys.stderr.write(f"{line}\n")
@@ -234,7 +234,7 @@ def write_record(line: str) -> None:
         silence(sys.stderr)
 
 
-def _same_place() -> bool:
+def _streams_share_target() -> bool:
     """Return whether stdout and stderr are the same file, pipe, or terminal."""
     try:
         one, other = os.fstat(sys.stdout.fileno()), os.fstat(sys.stderr.fileno())

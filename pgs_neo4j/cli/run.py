@@ -45,12 +45,12 @@ CODES = (
 SEVERITY = (DONE, NOTHING_LEFT, PARTIAL, BUSY, USAGE, MODEL, DATABASE)
 INTERRUPTED, PIPE_CLOSED = 130, 141
 GRACE_S = 60.0  # time for the cleanup after the first signal
-IMPATIENT_S = 10.0  # time left for it after a second signal
+SECOND_GRACE_S = 10.0  # time left for it after a second signal
 # Thresholds of the garbage collector's three generations. A partition's nodes are hundreds of
 # thousands of values without reference cycles. With Python's default thresholds, the search for
 # cycles makes the time that pgs itself spends on a question an eighth longer
 # (tests/bench/README.md, overhead).
-COLLECTED_AFTER = (20_000, 20, 50)
+GC_THRESHOLDS = (20_000, 20, 50)
 
 
 def run(work: Coroutine[object, object, int | None], *, grace_s: float = GRACE_S) -> None:
@@ -62,14 +62,14 @@ def run(work: Coroutine[object, object, int | None], *, grace_s: float = GRACE_S
     if logs.is_on():
         logs.apply_settings()
     catch_library_logs(write=debugging())
-    gc.set_threshold(*COLLECTED_AFTER)
+    gc.set_threshold(*GC_THRESHOLDS)
     if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:
         # From here on, an interruption needs cleanup. On Windows, asyncio's runner handles SIGINT,
         # but only if the handler in place is Python's default one.
         signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         with asyncio.Runner() as runner:
-            code = runner.run(_watched(work, stop)) or DONE
+            code = runner.run(_run_until_signal(work, stop)) or DONE
     except asyncio.CancelledError:
         if not stop.signals:
             raise
@@ -77,7 +77,7 @@ def run(work: Coroutine[object, object, int | None], *, grace_s: float = GRACE_S
     except PGSError as error:
         if not stop.signals:
             fail(error)
-        _trace()
+        _write_traceback()
         for note in _notes(error):
             output.note(note)
         code = INTERRUPTED
@@ -93,7 +93,7 @@ def run(work: Coroutine[object, object, int | None], *, grace_s: float = GRACE_S
 
 def fail(error: PGSError) -> NoReturn:
     """Report an error, and exit with its code."""
-    _trace()
+    _write_traceback()
     code = code_of(error)
     output.report_error(str(error), type(error).__name__, code, _notes(error))
     raise typer.Exit(code)
@@ -151,9 +151,9 @@ class _Stop:
     task: asyncio.Task[int | None] | None = None
     deadline: asyncio.TimerHandle | None = field(default=None, repr=False)
 
-    def ask(self) -> None:
+    def request_stop(self) -> None:
         self.signals += 1
-        limit = self.grace_s if self.signals == 1 else IMPATIENT_S
+        limit = self.grace_s if self.signals == 1 else SECOND_GRACE_S
         if self.signals == 1 and self.task is not None:
             output.note("interrupted; ending transactions and cleaning up")
             self.task.cancel()
@@ -165,11 +165,11 @@ class _Stop:
             self.deadline = asyncio.get_running_loop().call_later(limit, self.give_up)
 
     def give_up(self) -> None:
-        output.complain("the cleanup did not finish in time; parts of the run may remain")
+        output.write_error("the cleanup did not finish in time; parts of the run may remain")
         os._exit(INTERRUPTED)
 
 
-async def _watched(work: Coroutine[Any, Any, int | None], stop: _Stop) -> int | None:
+async def _run_until_signal(work: Coroutine[Any, Any, int | None], stop: _Stop) -> int | None:
     stop.task = asyncio.current_task()
     loop = asyncio.get_running_loop()
     for name in ("SIGINT", "SIGTERM", "SIGHUP"):
@@ -178,13 +178,13 @@ async def _watched(work: Coroutine[Any, Any, int | None], stop: _Stop) -> int | 
         if number is None or (ignored and name == "SIGHUP"):  # under nohup, keep running
             continue
         try:
-            loop.add_signal_handler(number, stop.ask)
+            loop.add_signal_handler(number, stop.request_stop)
         except (NotImplementedError, RuntimeError):
             break  # on Windows or outside the main thread, the runner still handles SIGINT
     return await work
 
 
-def _trace() -> None:
+def _write_traceback() -> None:
     """Write the traceback of the current error if PGS_DEBUG asks for it.
 
     Only then, because a message in it may quote the graph.

@@ -32,7 +32,7 @@ from typing import Any
 
 from neo4j import READ_ACCESS, AsyncDriver, AsyncGraphDatabase
 
-from pgs_neo4j.cli.run import COLLECTED_AFTER
+from pgs_neo4j.cli.run import GC_THRESHOLDS
 from pgs_neo4j.database import queries
 from pgs_neo4j.documents.loading.load import load
 from pgs_neo4j.engine import PGS
@@ -107,7 +107,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 async def measured(options: argparse.Namespace) -> dict[str, Any]:
     """Load, partition, and measure, with the collector as the command line has it."""
-    gc.set_threshold(*COLLECTED_AFTER)
+    gc.set_threshold(*GC_THRESHOLDS)
     model = InstantLLM()
     vector = next(node.embedding for node in brain().nodes if node.embedding is not None)
     async with place.opened(options.uri) as (server, database):

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from mcp.client import Client
 
-from pgs_neo4j.cli.commands.runs import _describe, _lean
+from pgs_neo4j.cli.commands.runs import _describe, _listed_properties
 from pgs_neo4j.cli.pages import answer_page, as_json, plan_page
-from pgs_neo4j.cli.pages.runs_page import listed
+from pgs_neo4j.cli.pages.runs_page import run_lines
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.engine import PGS
 from pgs_neo4j.events import ContextsKnown, Event
@@ -79,8 +79,11 @@ async def test_what_was_shown_without_proof_is_neither_read_nor_unread_anywhere(
 
     (run,) = await pgs.sessions.runs("default", "papers")
     assert NOTE in "\n".join(_describe(run))
-    assert (_lean(run)["nodes_unproven"], run["sweeps"][0]["nodes_unproven"]) == (80, 20)
-    assert NOTE in listed(await pgs.runs("papers"), 80)[0]
+    assert (_listed_properties(run)["nodes_unproven"], run["sweeps"][0]["nodes_unproven"]) == (
+        80,
+        20,
+    )
+    assert NOTE in run_lines(await pgs.runs("papers"), 80)[0]
     (info,) = await pgs.sessions("papers")
     assert as_json.session(info)["coverage"]["nodes_unproven"] == 80
     assert await pgs.browse.nodes_read("papers", "default") == {}
@@ -127,7 +130,7 @@ async def test_every_plan_says_what_its_models_can_take(pgs: PGS, tmp_path: Path
     assert f"Context   reader: {CONTEXTS['reader']}\nContext   writer: {UNKNOWN}" in shown
     search = await pgs.search.plan("clay", graph="papers", mode="mix")
     assert as_json.search_plan(search, [])["contexts"] == CONTEXTS
-    below = "\n".join(plan_page.of_search(search, [], 200))
+    below = "\n".join(plan_page.search_lines(search, [], 200))
     assert all(f"Context   {name}: {text}" in below for name, text in CONTEXTS.items())
     found = await pgs.search("clay", graph="papers", answer=True)
     assert found.answer is not None
@@ -136,7 +139,7 @@ async def test_every_plan_says_what_its_models_can_take(pgs: PGS, tmp_path: Path
     (tmp_path / "fine.md").write_text("Marie Curie met Pierre Curie.\n")
     ingest = await pgs.ingest.plan(tmp_path, "docs")
     assert plan_page.ingestion_json(ingest)["contexts"] == {"reader": CONTEXTS["reader"]}
-    lines = "\n".join(plan_page.of_ingestion(ingest, [], 200))
+    lines = "\n".join(plan_page.ingestion_lines(ingest, [], 200))
     assert f"Context reader: {CONTEXTS['reader']}" in on_one_line(lines)
 
 
@@ -177,4 +180,4 @@ async def test_small_contexts_come_with_what_to_do(pgs: PGS, tmp_path: Path) -> 
     (tmp_path / "fine.md").write_text("Marie Curie met Pierre Curie.\n")
     ingest = await pgs.ingest.plan(tmp_path, "docs")
     assert ingest.context_advice == (advice,)
-    assert advice in on_one_line("\n".join(plan_page.of_ingestion(ingest, [], 80)))
+    assert advice in on_one_line("\n".join(plan_page.ingestion_lines(ingest, [], 80)))

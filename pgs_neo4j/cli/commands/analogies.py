@@ -84,9 +84,9 @@ async def _analogies(
                 return await _plan(pgs, graph, as_json=as_json)
             made = await pgs.analogies(graph)
     if as_json:
-        output.write_json(made_json(made))
+        output.write_json(analogies_json(made))
     else:
-        output.write_lines(made_lines(made, output.width()))
+        output.write_lines(analogies_lines(made, output.width()))
         for warning in made.warnings:
             output.note(warning)
     return PARTIAL if made.stopped or made.missing else DONE
@@ -126,13 +126,13 @@ def _cost(plan: AnalogyPlan) -> str:
     return f"between {money(plan.low)} and {money(plan.high)}" if plan.high else "nothing"
 
 
-def made_json(made: Analogies) -> Json:
+def analogies_json(made: Analogies) -> Json:
     """Return analogies as JSON data."""
     best = [plain_data(one) | {"delta": one.delta} for one in made.best]
     return {**plain_data(made), "best": best}
 
 
-def made_lines(made: Analogies, width: int) -> list[str]:
+def analogies_lines(made: Analogies, width: int) -> list[str]:
     """Return labeled lines on what was linked and what it cost, then the best pairs."""
     usage = made.usage
     rows = [
@@ -140,7 +140,7 @@ def made_lines(made: Analogies, width: int) -> list[str]:
         ("Skeletons", _skeletons(made)),
         ("Links", f"{counted(made.links, 'pair')} in {seconds(made.seconds)}"),
         ("Calls", f"{counted(usage.calls, 'call')}, {used_tokens(usage)}" if usage.calls else ""),
-        ("Cost", _spent(made)),
+        ("Cost", _actual_cost(made)),
         ("Limit", f"{one_line(made.stopped)}; run it again to continue" if made.stopped else ""),
         ("Model", f"{one_line(made.model, TITLE)}, compared by {one_line(made.embedder, TITLE)}"),
     ]
@@ -154,7 +154,7 @@ def _skeletons(made: Analogies) -> str:
     return f"{made.texts - made.missing:,}: {', '.join(parts)}"
 
 
-def _spent(made: Analogies) -> str:
+def _actual_cost(made: Analogies) -> str:
     if made.cost is None:
         return "unknown, since the model has no price in pgs.toml"
     return money(made.cost) if made.cost else ""

@@ -54,7 +54,7 @@ async def _show(name: str | None, graph: str | None, *, as_json: bool, quiet: bo
     if as_json:
         output.write_json(json_of.run(stored, document))
     elif document is None:
-        output.write_lines(without_answer(stored, output.width()))
+        output.write_lines(unanswered_lines(stored, output.width()))
     else:
         _write(document, stored.status)
 
@@ -68,7 +68,7 @@ def _write(document: Document, status: str) -> None:
     output.write_page([*below(answer, width), *(advice(answer) if answer.partial else ())])
 
 
-def without_answer(stored: StoredRun, width: int) -> list[str]:
+def unanswered_lines(stored: StoredRun, width: int) -> list[str]:
     """Return the question of a run without an answer, how it ended, and how to resume it."""
     from pgs_neo4j.cli.pages.runs_page import next_step
 
@@ -202,10 +202,10 @@ async def _export(
         check_target(to, force=force)
     async with database() as pgs:
         if table is TableName.RUNS:
-            what, content = await _runs(pgs, graph, form)
+            what, content = await _runs_content(pgs, graph, form)
         else:
             run = await run_id(pgs, name, graph, answered=True, quiet=quiet)
-            what, content = await _answer(pgs, run, form, table)
+            what, content = await _answer_content(pgs, run, form, table)
     if to == STDOUT:
         output.write(content if isinstance(content, str) else content.decode("utf-8"))
         return
@@ -250,40 +250,40 @@ def _check_table(form: Format, table: TableName | None, run: str | None, to: str
         raise UsageError("Parquet is binary and is not written to stdout; name a file with --to")
 
 
-async def _answer(
+async def _answer_content(
     pgs: PGS, run: str, form: Format, table: TableName | None
 ) -> tuple[str, str | bytes]:
     """Return a subject and verb for the message about the file, and the file's content.
 
     Raises an error if text in the content was deleted in the meantime.
     """
-    from pgs_neo4j import export as made
+    from pgs_neo4j import export as exports
     from pgs_neo4j.cli.pages import as_json as json_of
     from pgs_neo4j.text.json_data import json_text
 
     check_deleted = await pgs.watch_deletions()
     document = await pgs.document(run)
     if table is not None:
-        rows = made.answer_table(document, table)
+        rows = exports.answer_table(document, table)
         await check_deleted(rows.rows)
-        return f"{counted(len(rows.rows), 'row')} of run {run} are", _tabular(form)(rows)
+        return f"{counted(len(rows.rows), 'row')} of run {run} are", _table_writer(form)(rows)
     if form is Format.JSON:
         text = json_text(json_of.run(await pgs.runs.get(run), document))
     else:
-        text = {Format.MD: made.to_markdown, Format.HTML: made.to_html}[form](document)
+        text = {Format.MD: exports.to_markdown, Format.HTML: exports.to_html}[form](document)
     await check_deleted(text)
     return f"the answer of run {run} is", text
 
 
-async def _runs(pgs: PGS, graph: str | None, form: Format) -> tuple[str, str | bytes]:
+async def _runs_content(pgs: PGS, graph: str | None, form: Format) -> tuple[str, str | bytes]:
     """Return a subject and verb for the message about the file, and the table of runs."""
-    from pgs_neo4j import export as made
+    from pgs_neo4j import export as exports
 
-    rows = made.runs_table(await pgs.runs(graph, limit=MOST_RUNS))
-    return f"{counted(len(rows.rows), 'run')} are", _tabular(form)(rows)
+    rows = exports.runs_table(await pgs.runs(graph, limit=MOST_RUNS))
+    return f"{counted(len(rows.rows), 'run')} are", _table_writer(form)(rows)
 
 
-def _tabular(form: Format) -> Callable[[Table], str | bytes]:
-    from pgs_neo4j import export as made
+def _table_writer(form: Format) -> Callable[[Table], str | bytes]:
+    from pgs_neo4j import export as exports
 
-    return made.to_parquet if form is Format.PARQUET else made.to_csv
+    return exports.to_parquet if form is Format.PARQUET else exports.to_csv

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
 from pgs_neo4j.cli import output
-from pgs_neo4j.cli.commands.request import AskedQuestion, read_asked, run_id
+from pgs_neo4j.cli.commands.request import AskedQuestion, read_asked_question, run_id
 from pgs_neo4j.cli.knob_options import LIMITS, QUESTION, with_knobs
 from pgs_neo4j.cli.options import (
     ContinueOption,
@@ -85,7 +85,7 @@ def ask(
       pgs ask -c "And what is missing?"
       pgs ask "Who supplies whom?" --json --quiet > answer.json
     """
-    asked = read_asked(
+    asked = read_asked_question(
         question,
         graph,
         mode,
@@ -110,8 +110,8 @@ async def _ask(
     *,
     as_json: bool,
 ) -> int:
-    from pgs_neo4j.cli.commands.delivery import answered
-    from pgs_neo4j.cli.connection import agrees, can_ask, engine
+    from pgs_neo4j.cli.commands.delivery import ask_and_write
+    from pgs_neo4j.cli.connection import ask_to_continue, can_ask, engine
     from pgs_neo4j.config import Knobs
 
     if top_k is not None and asked.key is not None:
@@ -122,21 +122,21 @@ async def _ask(
         async with engine(listener, **knobs) as pgs:
             request = await asked.request(pgs)
             try:
-                ask = asking(pgs, request, top_k, search_mode)
-                return await answered(pgs, ask, listener, as_json=as_json)
+                ask = request_sender(pgs, request, top_k, search_mode)
+                return await ask_and_write(pgs, ask, listener, as_json=as_json)
             except UnmatchedQuestionError as error:
                 if as_json or not can_ask():
                     raise
                 listener.stop()
-                if not agrees(str(error)):
+                if not ask_to_continue(str(error)):
                     raise QuestionError("nothing was read, because you did not agree") from None
             listener.start()
             anyway = replace(request, knobs=Knobs(max_unmatched_tokens="none"))
-            ask = asking(pgs, anyway, top_k, search_mode)
-            return await answered(pgs, ask, listener, as_json=as_json)
+            ask = request_sender(pgs, anyway, top_k, search_mode)
+            return await ask_and_write(pgs, ask, listener, as_json=as_json)
 
 
-def asking(
+def request_sender(
     pgs: PGS,
     request: Request,
     top_k: int | None = None,
@@ -187,7 +187,7 @@ def plan(
     """
     # 'pgs plan' takes these only so that a 'pgs ask' command works here unchanged.
     del top_k, search_mode, idempotency_key
-    asked = read_asked(
+    asked = read_asked_question(
         question,
         graph,
         mode,
@@ -305,7 +305,7 @@ async def _resume(
     as_json: bool,
     quiet: bool,
 ) -> int:
-    from pgs_neo4j.cli.commands.delivery import answered
+    from pgs_neo4j.cli.commands.delivery import ask_and_write
     from pgs_neo4j.cli.connection import engine
 
     with listening as listener:
@@ -315,4 +315,4 @@ async def _resume(
             async def ask(on_event: OnEvent) -> Asked:
                 return await pgs.resume(run, on_event=on_event, **cast("Knobs", knobs)), None
 
-            return await answered(pgs, ask, listener, as_json=as_json)
+            return await ask_and_write(pgs, ask, listener, as_json=as_json)

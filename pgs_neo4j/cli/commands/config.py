@@ -24,7 +24,7 @@ config_app = typer.Typer(no_args_is_help=True, help="Show the settings in force.
 WIDE, MEANING = 120, 34
 LOCAL = "the local server"
 UNSET = "not set"
-PLACES: dict[Source, str] = {
+SOURCES: dict[Source, str] = {
     "default": "default",
     "call": "call",
     "environment": "environment",
@@ -75,7 +75,7 @@ async def _show(*, as_json: bool) -> None:
         loaded, [(str(row["name"]), row["value"], str(row["about"])) for row in rows]
     )
     output.write_table(settings_table(listed, output.width()))
-    output.write_lines(["", *_closing(loaded)])
+    output.write_lines(["", *_closing_lines(loaded)])
 
 
 def _settings(loaded: Loaded) -> Iterator[tuple[str, object, str]]:
@@ -92,7 +92,7 @@ def _settings(loaded: Loaded) -> Iterator[tuple[str, object, str]]:
                 yield f"search.{name}", value, field.description or ""
 
 
-def _closing(loaded: Loaded) -> Iterator[str]:
+def _closing_lines(loaded: Loaded) -> Iterator[str]:
     """Yield lines on the settings file, the database, and a withheld model key."""
     from pgs_neo4j.config import explain_key
 
@@ -130,8 +130,8 @@ def settings_rows(
     return [
         (
             name,
-            _inferred(name, loaded) if value is None else _in_words(name, value, loaded),
-            PLACES[loaded.provenance.source(name)],
+            _text_if_unset(name, loaded) if value is None else _value_in_words(name, value, loaded),
+            SOURCES[loaded.provenance.source(name)],
             meaning,
         )
         for name, value, meaning in settings
@@ -152,7 +152,7 @@ def settings_table(rows: list[tuple[str, str, str, str]], width: int) -> Table:
     return tables.table(("setting", "value, and its meaning", "origin"), lines)
 
 
-def _in_words(name: str, value: Any, loaded: Loaded) -> str:
+def _value_in_words(name: str, value: Any, loaded: Loaded) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if name == "search.weights":
@@ -164,7 +164,7 @@ def _in_words(name: str, value: Any, loaded: Loaded) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
-def _inferred(name: str, loaded: Loaded) -> str:
+def _text_if_unset(name: str, loaded: Loaded) -> str:
     """Return in words what applies when a setting is not set."""
     from pgs_neo4j.config import PGSConfig, Settings, declarations
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from pgs_neo4j.cli import output
 from pgs_neo4j.cli.pages.answer_page import TITLES, advice, below
 from pgs_neo4j.cli.pages.prose import Prose
-from pgs_neo4j.cli.pages.text import Wrapper, wrapped
+from pgs_neo4j.cli.pages.text import Wrapper, wrap_text
 from pgs_neo4j.cli.progress import Listener
 from pgs_neo4j.cli.run import DONE, PARTIAL
 from pgs_neo4j.errors import DatabaseError, OutputError
@@ -36,16 +36,16 @@ Ask = Callable[["OnEvent"], Awaitable[Asked]]
 """A function that asks, reports events, and returns the answer and that of a preceding search."""
 
 
-async def answered(pgs: PGS, ask: Ask, listener: Listener, *, as_json: bool) -> int:
+async def ask_and_write(pgs: PGS, ask: Ask, listener: Listener, *, as_json: bool) -> int:
     """Ask, write the answer and the next command to try, and return the exit code."""
     if as_json:
-        return await _as_json(pgs, ask, listener)
-    answer = await as_text(ask, answer_stream(listener))
+        return await _ask_and_write_json(pgs, ask, listener)
+    answer = await ask_and_write_text(ask, answer_stream(listener))
     output.write_lines(advice(answer))
     return code_of(answer)
 
 
-async def as_text(ask: Ask, stream: AnswerStream) -> Answer:
+async def ask_and_write_text(ask: Ask, stream: AnswerStream) -> Answer:
     """Ask, stream the answer, write its sources and figures below it, and return it.
 
     Raises BrokenPipeError or OutputError if stdout failed, which cancels the question.
@@ -71,7 +71,7 @@ def code_of(answer: Answer) -> int:
     return PARTIAL if answer.partial else DONE
 
 
-async def _as_json(pgs: PGS, ask: Ask, listener: Listener) -> int:
+async def _ask_and_write_json(pgs: PGS, ask: Ask, listener: Listener) -> int:
     from pgs_neo4j.cli.pages import as_json as json_of
 
     answer, search = await ask(listener)
@@ -109,41 +109,41 @@ class AnswerStream:
     written: bool = False
     broken: bool = False
     fault: OutputError | None = None
-    _late: list[Event] = field(default_factory=list, repr=False)
+    _delayed_events: list[Event] = field(default_factory=list, repr=False)
     _searching: bool = field(default=False, repr=False)
     _line_ended: bool = field(default=False, repr=False)
-    _held: str = field(default="", repr=False)
+    _held_return: str = field(default="", repr=False)
     _cited: list[Citation] = field(default_factory=list, repr=False)
 
     def __call__(self, event: Event) -> None:
         """Write the text of an event, or forward the event."""
         match event:
             case TextStreamed(text):
-                self._begin("\n## From the partitions\n\n" if self._searching else "")
+                self._begin_answer("\n## From the partitions\n\n" if self._searching else "")
                 self._searching = False
-                below = self.lower.feed(plain(self._whole(text)))
-                self.write(self.wrapper.feed(self._drawn(below)))
+                below = self.lower.feed(plain(self._hold_back_return(text)))
+                self.write(self.wrapper.feed(self._draw(below)))
             case SearchAnswered(text):
-                self._begin("## From the nearest nodes\n\n")
-                self.write(f"{_whole_text(_below(plain(text).rstrip()))}\n")
+                self._begin_answer("## From the nearest nodes\n\n")
+                self.write(f"{_whole_text(_lower_answer_headings(plain(text).rstrip()))}\n")
                 self._searching = True
                 self.progress.start()
             case SweepFinished(sweep) if sweep.report is not None:
                 self._cited += sweep.report.citations
                 self.progress(event)
             case _ if self.written and not self._line_ended:
-                self._late.append(event)
+                self._delayed_events.append(event)
             case _:
                 self.progress(event)
 
     def close(self) -> None:
         """Write the text still held back, end the line, and forward the delayed events."""
         if self.written:
-            rest = self._drawn(self.lower.close())
+            rest = self._draw(self.lower.close())
             rest += self.prose.close() if self.prose else ""
             self.write(self.wrapper.feed(rest) + self.wrapper.close())
             self.write("" if self._line_ended else "\n")
-        late, self._late = self._late, []
+        late, self._delayed_events = self._delayed_events, []
         for event in late:
             self.progress(event)
 
@@ -166,16 +166,16 @@ class AnswerStream:
         if self.task is not None:
             self.task.cancel()
 
-    def _whole(self, text: str) -> str:
+    def _hold_back_return(self, text: str) -> str:
         """Return text without a trailing ``\\r``, which is held back.
 
         The next delta may begin with the ``\\n`` of the same line break.
         """
-        text = self._held + text
-        self._held = "\r" if text.endswith("\r") else ""
+        text = self._held_return + text
+        self._held_return = "\r" if text.endswith("\r") else ""
         return text.removesuffix("\r")
 
-    def _drawn(self, text: str) -> str:
+    def _draw(self, text: str) -> str:
         """Return text styled for a terminal; unchanged Markdown without one."""
         if self.prose is None:
             return text
@@ -183,7 +183,7 @@ class AnswerStream:
             self.prose.titles = cited_titles(self._cited)
         return self.prose.feed(text)
 
-    def _begin(self, heading: str) -> None:
+    def _begin_answer(self, heading: str) -> None:
         if not self.written or heading:
             # Otherwise, the display would overwrite the answer on the same terminal.
             self.progress.stop()
@@ -193,7 +193,7 @@ class AnswerStream:
 
 def answer_stream(progress: Listener) -> AnswerStream:
     """Return a stream for the current task; it wraps and styles text only on a terminal."""
-    prose, lower = _prose(), _lower()
+    prose, lower = _prose(), _heading_lowerer()
     return AnswerStream(progress, asyncio.current_task(), Wrapper(_wrap_width()), prose, lower)
 
 
@@ -201,7 +201,7 @@ def write_answer(text: str, citations: Sequence[Citation] = ()) -> None:
     """Write a complete answer in the layout of a streamed one."""
     answer = plain(text).rstrip()
     if answer:
-        output.write(f"{_whole_text(_below(answer), citations)}\n")
+        output.write(f"{_whole_text(_lower_answer_headings(answer), citations)}\n")
 
 
 def _whole_text(text: str, citations: Sequence[Citation] = ()) -> str:
@@ -209,7 +209,7 @@ def _whole_text(text: str, citations: Sequence[Citation] = ()) -> str:
     if prose is not None:
         prose.titles = cited_titles(citations)
         text = prose.feed(text) + prose.close()
-    return wrapped(text, _wrap_width())
+    return wrap_text(text, _wrap_width())
 
 
 def _prose() -> Prose | None:
@@ -217,12 +217,12 @@ def _prose() -> Prose | None:
     return Prose(color=output.has_color(sys.stdout)) if on_terminal else None
 
 
-def _lower() -> LoweredText:
+def _heading_lowerer() -> LoweredText:
     """Return a filter that lowers the model's headings below those of the page."""
     return lowered_text(TITLES, markdown=not output.is_terminal(sys.stdout))
 
 
-def _below(text: str) -> str:
+def _lower_answer_headings(text: str) -> str:
     return lower_headings(text, TITLES, markdown=not output.is_terminal(sys.stdout))
 
 

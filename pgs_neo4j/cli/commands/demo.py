@@ -71,8 +71,8 @@ async def _demo(
     reset: bool,
 ) -> int:
     from pgs_neo4j import config
-    from pgs_neo4j.cli.commands.ask import asking
-    from pgs_neo4j.cli.commands.delivery import answer_stream, as_text, code_of
+    from pgs_neo4j.cli.commands.ask import request_sender
+    from pgs_neo4j.cli.commands.delivery import answer_stream, ask_and_write_text, code_of
     from pgs_neo4j.cli.connection import engine
     from pgs_neo4j.database import local
     from pgs_neo4j.engine import DEMO_QUESTIONS, PACKAGE_QUESTIONS, Request
@@ -85,23 +85,23 @@ async def _demo(
         output.note("the demo uses the managed local server and ignores PGS_NEO4J_URI")
     with listening as listener:
         server = await local.ensure_running(local.options_from_environment(), listener)
-        place = _place(server, loaded)
+        place = _local_settings(server, loaded)
         if documents:
             await _ingest_packages(listener, place)
         async with engine(listener, **place) as pgs:
             if not documents:
-                await _provide(pgs, server.data_dir / MARKER, reload=reset)
+                await _load_if_missing(pgs, server.data_dir / MARKER, reload=reset)
             if reset:
                 await pgs.partition(graph, force=True)
             listener.stop()
             output.write(f"Question: {asked}\n\n")
             listener.start()
-            answer = await as_text(asking(pgs, request), answer_stream(listener))
+            answer = await ask_and_write_text(request_sender(pgs, request), answer_stream(listener))
     output.write_lines(next_steps(loaded, graph))
     return code_of(answer)
 
 
-def _place(server: LocalServer, loaded: Loaded) -> dict[str, object]:
+def _local_settings(server: LocalServer, loaded: Loaded) -> dict[str, object]:
     """Return the settings that connect to the local server."""
     return {
         "neo4j_uri": server.uri,
@@ -129,33 +129,33 @@ async def _ingest_packages(listener: Listener, place: dict[str, object]) -> None
             await pgs.ingest.delete(PACKAGES, gone)
 
 
-async def _provide(pgs: PGS, marker: Path, *, reload: bool) -> None:
+async def _load_if_missing(pgs: PGS, marker: Path, *, reload: bool) -> None:
     """Load the demo graph, unless it is loaded for this version of Python and of pgs.
 
     The file ``marker`` names the versions that were loaded. The graph must also be in the database,
     since either may have been deleted.
     """
-    wanted = _edition()
+    wanted = _loaded_versions()
     stored = any(graph.name == GRAPH for graph in await pgs.graphs())
-    if stored and not reload and _read(marker) == wanted:
+    if stored and not reload and _read_marker(marker) == wanted:
         return
     await pgs.load.demo(GRAPH)
-    _write(marker, wanted)
+    _write_marker(marker, wanted)
 
 
-def _edition() -> str:
+def _loaded_versions() -> str:
     """Return the versions of Python and pgs, which determine the demo graph."""
     return f"Python {platform.python_version()}, pgs-neo4j {__version__}\n"
 
 
-def _read(marker: Path) -> str | None:
+def _read_marker(marker: Path) -> str | None:
     try:
         return marker.read_text("utf-8")
     except (OSError, UnicodeDecodeError):
         return None
 
 
-def _write(marker: Path, text: str) -> None:
+def _write_marker(marker: Path, text: str) -> None:
     try:
         marker.write_text(text, "utf-8")
     except OSError as error:
@@ -164,7 +164,7 @@ def _write(marker: Path, text: str) -> None:
         )
 
 
-TRIALS = {
+NEXT_QUESTIONS = {
     GRAPH: (
         "Which formats can be read but not written?",
         "What is there for hashing and encryption?",
@@ -182,7 +182,7 @@ def next_steps(loaded: Loaded, graph_name: str = GRAPH) -> list[str]:
     filed = [setting for setting, origin in origins.items() if origin == "file"]
     condition = f", with {' and '.join(filed)} removed from pgs.toml" if filed else ""
     graph = f"--graph {graph_name}"
-    asked, routed = TRIALS[graph_name]
+    asked, routed = NEXT_QUESTIONS[graph_name]
     listed = [f"  {here}pgs documents list {graph}"] if graph_name == PACKAGES else []
     return [
         "",

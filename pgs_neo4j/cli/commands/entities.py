@@ -22,7 +22,7 @@ entities_app = typer.Typer(
 EntityArgument = Annotated[
     str, typer.Argument(metavar="ENTITY", help="One of its names, Type:Name, or its id.")
 ]
-WAYS = {
+REASONS = {
     "leads": "the leading name",
     "merged": "merged into",
     "apart": "split off by a ruling",
@@ -124,7 +124,7 @@ def _section(title: str, count: int, texts: Iterator[str], width: int) -> Iterat
 
 def _name(name: EntityName) -> str:
     spelled = ", ".join(map(one_line, name.spellings))
-    way = WAYS.get(name.joined, f"{one_line(name.joined)} of")
+    way = REASONS.get(name.joined, f"{one_line(name.joined)} of")
     way += f" {one_line(name.to)}" if name.to else ""
     return f"{spelled} ({counted(name.mentions, 'mention')}): {way}; {one_line(name.id)}"
 

@@ -23,7 +23,7 @@ def _complete_outcomes(incomplete: str) -> list[str]:
     return [outcome for outcome in get_args(Outcome) if outcome.startswith(incomplete)]
 
 
-def _complete_first(incomplete: str) -> list[str]:
+def _complete_first_argument(incomplete: str) -> list[str]:
     return [*_complete_outcomes(incomplete), *complete_runs(incomplete)]
 
 
@@ -33,7 +33,7 @@ def feedback(
         typer.Argument(
             metavar="RUN",
             help="The run's id; the latest run with an answer by default.",
-            autocompletion=_complete_first,
+            autocompletion=_complete_first_argument,
         ),
     ] = None,
     outcome: Annotated[

@@ -66,12 +66,12 @@ async def _create_index(
 def created_lines(created: CreatedIndexes) -> list[str]:
     """Return a line for each index, created now or already there."""
     return [
-        *(f"created: {_described(index)}" for index in created.created),
-        *(f"already there: {_described(index)}{_maker(index)}" for index in created.existing),
+        *(f"created: {_index_line(index)}" for index in created.created),
+        *(f"already there: {_index_line(index)}{_maker(index)}" for index in created.existing),
     ]
 
 
-def _described(index: SearchIndex) -> str:
+def _index_line(index: SearchIndex) -> str:
     kind = "full-text index" if index.kind == "text" else "vector index"
     labels, properties = (
         ", ".join(map(one_line, names)) for names in (index.labels, index.properties)

@@ -164,11 +164,11 @@ async def _ingest(
 
     graph = named_graph(graph)
     check_graph_name(graph)
-    wanted["columns"] = columns_named(*wanted["columns"])
+    wanted["columns"] = columns_from_options(*wanted["columns"])
     check_stdin(paths, name)
     with listening as listener:
         async with engine(listener, **knobs) as pgs:
-            with sources_named(paths, name, pgs.ingest.most_bytes(name or "")) as sources:
+            with open_sources(paths, name, pgs.ingest.most_bytes(name or "")) as sources:
                 if plan:
                     planned = await pgs.ingest.plan(sources, graph, **wanted)
                     missing = unpriced(pgs)
@@ -179,7 +179,7 @@ async def _ingest(
     return write_ingested(done, as_json=as_json)
 
 
-def columns_named(
+def columns_from_options(
     text: str | None, title: str | None, key: str | None, entities: Sequence[str] | None
 ) -> RecordColumns | None:
     """Return the columns that the options name, or None if they name none.
@@ -211,7 +211,7 @@ def check_stdin(paths: Sequence[str], name: str | None) -> None:
 
 
 @contextmanager
-def sources_named(
+def open_sources(
     paths: Sequence[str], name: str | None, most_bytes: int | None
 ) -> Iterator[list[str | DocumentSource]]:
     """Yield the sources to ingest; the document on stdin replaces ``-``.
@@ -249,7 +249,7 @@ def _write_plan(planned: IngestPlan, missing: list[str], *, as_json: bool) -> in
     if as_json:
         output.write_json(plan_page.ingestion_json(planned))
     else:
-        output.write_lines(plan_page.of_ingestion(planned, missing, output.width()))
+        output.write_lines(plan_page.ingestion_lines(planned, missing, output.width()))
         for note in notes(planned, plan_page.FIXES_PLANNED):
             output.note(note)
     unread = any(outcome.unread for outcome in planned.outcomes)

@@ -10,7 +10,7 @@ import typer
 from pgs_neo4j.cli import output
 from pgs_neo4j.cli.commands.graph import domain_commands
 from pgs_neo4j.cli.options import JsonOption
-from pgs_neo4j.cli.pages.text import filled
+from pgs_neo4j.cli.pages.text import wrap_lines
 from pgs_neo4j.cli.run import run
 from pgs_neo4j.text.commands import add_command
 from pgs_neo4j.text.json_data import plain_data
@@ -86,7 +86,7 @@ async def _inspect(name: str, chosen: list[str], *, as_json: bool) -> None:
     for table in survey_tables(survey):
         output.write_table(table)
     if len(domains) > 1:
-        output.write_lines(apart([domain for domain, _ in domains], survey, commands))
+        output.write_lines(domain_lines([domain for domain, _ in domains], survey, commands))
     output.write_lines(proposal_lines(proposal, command, output.width(), stored))
 
 
@@ -153,7 +153,7 @@ def _content(prop: NodeProperty) -> str:
     return ""
 
 
-def apart(domains: Sequence[Domain], survey: Survey, commands: Sequence[str]) -> list[str]:
+def domain_lines(domains: Sequence[Domain], survey: Survey, commands: Sequence[str]) -> list[str]:
     """Return the domains of a database, each with its command, and a heading for what follows.
 
     The caller then prints the proposal for all domains together.
@@ -186,7 +186,7 @@ def proposal_lines(
     ]
     lines += ["", "Proposed graph"]
     for note in proposal.notes:
-        wrapped = filled(one_line(note), max(40, width - 4)) or [""]
+        wrapped = wrap_lines(one_line(note), max(40, width - 4)) or [""]
         lines += [f"  - {wrapped[0]}", *(f"    {line}" for line in wrapped[1:])]
     # The command is not wrapped, so that it can be copied as one line.
     return [*lines, "", plain(command)] if command else lines

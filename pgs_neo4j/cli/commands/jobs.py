@@ -260,7 +260,7 @@ async def _release(graph: str, *, as_json: bool) -> None:
     elif holder is None:
         output.write_lines([f"no job holds the lease of graph {graph}"])
     else:
-        since = _clock(holder.acquired_at)
+        since = _time_text(holder.acquired_at)
         name = one_line(plain(holder.holder))
         output.write_lines([f"graph {graph} is released; {name} had held its lease since {since}"])
 
@@ -273,26 +273,28 @@ def describe(job: Job) -> list[str]:
     rows: list[tuple[str, object]] = [
         ("job", f"{job.id}, {KINDS.get(job.kind, job.kind)} of graph {job.graph}"),
         ("outcome", f"{job.outcome} (silent)" if job.silent else job.outcome),
-        ("started", f"{_clock(job.started_at)} by {job.holder}"),
-        ("finished", _clock(job.finished_at) if job.finished_at else "-"),
+        ("started", f"{_time_text(job.started_at)} by {job.holder}"),
+        ("finished", _time_text(job.finished_at) if job.finished_at else "-"),
         ("took", "-" if took is None else seconds(float(took))),
         ("drift", "-" if job.drift is None else percent(job.drift)),
         ("generation", job.generation or "-"),
         ("error", job.error or "-"),
     ]
-    rows += [(name.replace("_", " "), _figure(value)) for name, value in sorted(figures.items())]
+    rows += [
+        (name.replace("_", " "), _figure_text(value)) for name, value in sorted(figures.items())
+    ]
     rows += [(one["state"], f"{one['id']}: {one['reason']}") for one in unfinished]
     rows += [("", f"and {more:,} more")] if more else []
     return [f"{name:<18}{one_line(plain(str(value)))}" for name, value in rows]
 
 
-def _figure(value: object) -> object:
+def _figure_text(value: object) -> object:
     if isinstance(value, dict):
         return ", ".join(f"{key} {item}" for key, item in value.items()) or "-"
     return value
 
 
-def _clock(at: str) -> str:
+def _time_text(at: str) -> str:
     return f"{at[:19].replace('T', ' ')} UTC"
 
 

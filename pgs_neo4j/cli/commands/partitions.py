@@ -178,7 +178,7 @@ async def _check(
         document = {"graph": stored.name, "generation": stored.generation}
         output.write_json({**document, "drift": json_of.drift(moved), "outlook": outlook})
     else:
-        lines = partitions_page.checked(stored.name, moved, outlook, output.width())
+        lines = partitions_page.check_lines(stored.name, moved, outlook, output.width())
         output.write_lines(lines)
 
 

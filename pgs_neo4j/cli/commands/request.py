@@ -88,7 +88,7 @@ class AskedQuestion:
             return await pgs.runs.latest(self.graph, self.session)
 
 
-def read_asked(
+def read_asked_question(
     words: Sequence[str] | None,
     graph: str | None,
     mode: Mode | None,
@@ -153,7 +153,7 @@ def read_stdin() -> str:
     """
     if sys.stdin is None:
         raise QuestionError("stdin is closed; write the question after the command")
-    with output.patience("waiting for the question on stdin; end it with Ctrl-D", WAIT_S):
+    with output.note_if_slow("waiting for the question on stdin; end it with Ctrl-D", WAIT_S):
         content = sys.stdin.buffer.read(MOST_BYTES + 1)
     if len(content) > MOST_BYTES:
         raise QuestionError(

@@ -14,7 +14,7 @@ from pgs_neo4j.cli import output
 from pgs_neo4j.cli.commands.request import run_id
 from pgs_neo4j.cli.completion import complete_sessions
 from pgs_neo4j.cli.options import GraphOption, JsonOption, RunArgument, YesOption
-from pgs_neo4j.cli.pages.runs_page import RUNNING, WHOLE, resume_command
+from pgs_neo4j.cli.pages.runs_page import COMPLETE, RUNNING, resume_command
 from pgs_neo4j.cli.pages.text import moment
 from pgs_neo4j.cli.run import run
 from pgs_neo4j.errors import UsageError
@@ -23,7 +23,7 @@ from pgs_neo4j.text.shown import counted, one_line, plain, seconds, texts_note, 
 
 SHORTEST_ID = 4  # a number with fewer digits in place of RUN means a reply of the latest run
 HEAD = 300  # characters of each reply that are read for a list
-LEAN = (
+LISTED_PROPERTIES = (
     *("id", "question", "mode", "status", "started_at", "finished_at", "seconds", "model"),
     *("nodes_read", "nodes_unproven", "calls", "cached", "input_tokens", "output_tokens"),
     *("cost", "thesis", "cache_read_tokens", "cache_write_tokens"),
@@ -68,14 +68,14 @@ def runs(
 
 async def _runs(graph: str | None, session: str | None, limit: int, *, as_json: bool) -> None:
     from pgs_neo4j.cli.connection import database
-    from pgs_neo4j.cli.pages.runs_page import listed
+    from pgs_neo4j.cli.pages.runs_page import run_lines
 
     async with database() as pgs:
         infos = await pgs.runs(graph, session, limit=limit)
     if as_json:
         output.write_json({"runs": [plain_data(info) for info in infos]})
     elif infos:
-        output.write_lines(listed(infos, output.width()))
+        output.write_lines(run_lines(infos, output.width()))
     else:
         output.note("there is no run yet; 'pgs ask' starts one")
 
@@ -194,7 +194,9 @@ async def _show(session: str, graph: str | None, *, full: bool, as_json: bool) -
         document = {
             "session": session,
             "graph": stored.name,
-            "runs": plain_data(runs if full else [_lean(properties) for properties in runs]),
+            "runs": plain_data(
+                runs if full else [_listed_properties(properties) for properties in runs]
+            ),
         }
         document["coverage"] = coverage_data(covered) if covered else None
         document["redefined"] = redefined
@@ -206,9 +208,9 @@ async def _show(session: str, graph: str | None, *, full: bool, as_json: bool) -
     output.write_lines([*lines, *(line for properties in runs for line in _describe(properties))])
 
 
-def _lean(properties: dict[str, Any]) -> dict[str, Any]:
+def _listed_properties(properties: dict[str, Any]) -> dict[str, Any]:
     """Return only the properties of a run that a list of runs shows."""
-    return {name: properties[name] for name in LEAN if name in properties}
+    return {name: properties[name] for name in LISTED_PROPERTIES if name in properties}
 
 
 def _describe(properties: dict[str, Any]) -> list[str]:
@@ -231,7 +233,7 @@ def _describe(properties: dict[str, Any]) -> list[str]:
         lines.append(f"  thesis  {one_line(plain(str(properties['thesis'])), 300)}")
     if properties.get("error"):
         lines.append(f"  error   {one_line(str(properties['error']), 300)}")
-    if status != WHOLE:
+    if status != COMPLETE:
         lines.append(f"  try     {resume_command(run)}{RUNNING_HINT if status == RUNNING else ''}")
     return lines
 

@@ -72,24 +72,24 @@ async def _schedule(once: bool, show: bool, *, as_json: bool) -> int:
     if show:
         _show(planned, as_json=as_json)
         return DONE
-    watcher = Teller(planned, as_json)
+    watcher = JobPrinter(planned, as_json)
     if once:
-        await run_once(planned, _open, watcher)
+        await run_once(planned, _connect_for, watcher)
         return worst(watcher.codes)
     first = min(planned, key=lambda item: item.next_at())
     output.note(
         f"{counted(len(planned), 'entry', 'entries')} scheduled, the next is "
-        f"{first.entry.target} at {_clock(first.next_at())}"
+        f"{first.entry.target} at {_time_text(first.next_at())}"
     )
     try:
-        await run_forever(planned, _open, watcher)
+        await run_forever(planned, _connect_for, watcher)
     except asyncio.CancelledError:
         # A signal is the normal end of a scheduler; the current job has been cleaned up.
         output.note("the schedule has ended")
     return DONE
 
 
-def _open(entry: ScheduleEntry) -> AbstractAsyncContextManager[PGS]:
+def _connect_for(entry: ScheduleEntry) -> AbstractAsyncContextManager[PGS]:
     """Open the engine for the job of an entry; only an ingestion needs a model."""
     from pgs_neo4j.cli.connection import database, engine
 
@@ -97,7 +97,7 @@ def _open(entry: ScheduleEntry) -> AbstractAsyncContextManager[PGS]:
 
 
 @dataclass(slots=True)
-class Teller:
+class JobPrinter:
     """Prints a line for each finished job, and collects the exit codes."""
 
     planned: Sequence[Planned]
@@ -112,26 +112,26 @@ class Teller:
 
         job = ended.job if isinstance(ended, FailedJob | Ingested) else ended
         with log_ids(job=job if isinstance(job, str) else job.id if job is not None else ""):
-            self._tell(number, ended)
+            self._print_job(number, ended)
 
-    def _tell(self, number: int, ended: Ended) -> None:
+    def _print_job(self, number: int, ended: Ended) -> None:
         from pgs_neo4j.cli.pages import as_json as json_of
         from pgs_neo4j.engine import FailedJob
         from pgs_neo4j.model.ingest import Ingested
 
         if isinstance(ended, Ingested):
-            self._ingested(number, ended)
+            self._print_ingestion(number, ended)
             return
         if isinstance(ended, FailedJob):
             self.codes.append(code_of(ended.error))
         if self.as_json:
             output.write_json_line({"entry": number, **json_of.job(ended)})
         elif isinstance(ended, FailedJob):
-            output.complain(f"{_now()} {job_line(ended)}")
+            output.write_error(f"{_now()} {job_line(ended)}")
         else:
             output.note(f"{_now()} {job_line(ended)}")
 
-    def _ingested(self, number: int, done: Ingested) -> None:
+    def _print_ingestion(self, number: int, done: Ingested) -> None:
         from pgs_neo4j.cli.pages import ingested
 
         self.codes.append(DONE if done.complete and not done.partly_read else PARTIAL)
@@ -161,13 +161,13 @@ def _show(planned: Sequence[Planned], *, as_json: bool) -> None:
     from pgs_neo4j.cli.pages import tables
 
     cells = (
-        (item.number, item.entry.target, item.entry.cron, _clock(item.next_at()))
+        (item.number, item.entry.target, item.entry.cron, _time_text(item.next_at()))
         for item in planned
     )
     output.write_table(tables.table(("entry>", "what", "cron", "next"), cells))
 
 
-def _clock(at: datetime) -> str:
+def _time_text(at: datetime) -> str:
     return f"{at:%Y-%m-%d %H:%M %Z}"
 
 

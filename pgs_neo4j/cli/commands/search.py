@@ -195,13 +195,13 @@ async def _plan(command: SearchCommand) -> None:
     if command.as_json:
         output.write_json(json_of.search_plan(planned, missing))
     else:
-        output.write_lines(plan_page.of_search(planned, missing, output.width()))
+        output.write_lines(plan_page.search_lines(planned, missing, output.width()))
         for note in planned.notes:
             output.note(note)
 
 
 async def _answer(command: SearchCommand, key: str | None) -> int:
-    from pgs_neo4j.cli.commands.delivery import answered
+    from pgs_neo4j.cli.commands.delivery import ask_and_write
     from pgs_neo4j.cli.connection import engine
 
     wanted = {**command.wanted, "idempotency_key": key, "answer": True}
@@ -213,4 +213,4 @@ async def _answer(command: SearchCommand, key: str | None) -> int:
                 assert found.answer is not None  # the call asks for an answer
                 return found.answer, None
 
-            return await answered(pgs, ask, listener, as_json=command.as_json)
+            return await ask_and_write(pgs, ask, listener, as_json=command.as_json)

@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 
 from pgs_neo4j.cli.pages.runs_page import resume_command
-from pgs_neo4j.cli.pages.text import columns, fitted, item, labeled_rows, moment
+from pgs_neo4j.cli.pages.text import columns, fit_line, item, labeled_rows, moment
 from pgs_neo4j.export import figures, wording
 from pgs_neo4j.export.judge import Judge
 from pgs_neo4j.model import (
@@ -110,8 +110,8 @@ def _title(citation: Citation, room: int) -> str:
     # If there is too little room, drop the labels before the key, which identifies the node.
     for about in (", ".join(filter(None, (label, other))), other, label):
         if about and columns(about) <= room // 2:
-            return f"{fitted(title, room - columns(about) - 3)} ({about})"
-    return fitted(title, room)
+            return f"{fit_line(title, room - columns(about) - 3)} ({about})"
+    return fit_line(title, room)
 
 
 def summary(answer: Answer, width: int) -> list[str]:
@@ -122,7 +122,8 @@ def summary(answer: Answer, width: int) -> list[str]:
         ("Checks", figures.problems_line(answer)),
         (
             "Model",
-            f"{one_line(answer.model, 60)}: {figures.usage_line(answer.usage)}{_reduced(answer)}",
+            f"{one_line(answer.model, 60)}: {figures.usage_line(answer.usage)}"
+            f"{_reductions_note(answer)}",
         ),
         ("Context", figures.context_line(answer.contexts)),
         ("Cost", money(answer.cost) if answer.cost else ""),
@@ -133,7 +134,7 @@ def summary(answer: Answer, width: int) -> list[str]:
     return labeled_rows(rows, width)
 
 
-def _reduced(answer: Answer) -> str:
+def _reductions_note(answer: Answer) -> str:
     reductions = answer.synthesis.reductions
     return f"; {reductions} of the calls condensed reports" if reductions else ""
 
@@ -150,13 +151,13 @@ def _notes(answer: Answer) -> list[str]:
 def advice(answer: Answer) -> list[str]:
     """Return an empty line, a heading, and the next command to try; empty without a next step."""
     if answer.partial:
-        return _resuming(answer)
+        return _resume_step(answer)
     if answer.shown:
-        return _reading_on(answer)
+        return _read_partitions_step(answer)
     left = answer.coverage.nodes_total - answer.coverage.nodes_read - answer.coverage.nodes_unproven
     own = answer.own_coverage
     if left <= 0 and own.nodes_read + own.nodes_unproven < own.nodes_total:
-        return _reading_all(answer)
+        return _read_all_step(answer)
     if left <= 0:
         session, graph = shell_word(answer.session), shell_word(answer.graph)
         command = f"pgs sessions show {session} --graph {graph}"
@@ -167,7 +168,7 @@ def advice(answer: Answer) -> list[str]:
     return ["", f"To read the {counted(left, 'node')} that {are} left:", f"  {command}"]
 
 
-def _reading_all(answer: Answer) -> list[str]:
+def _read_all_step(answer: Answer) -> list[str]:
     """Return the command that reads the whole graph for this question.
 
     For a session that has read the whole graph, but parts of it only for other questions.
@@ -191,7 +192,7 @@ def _ask_again(answer: Answer, how: str) -> list[str]:
     return words
 
 
-def _reading_on(answer: Answer) -> list[str]:
+def _read_partitions_step(answer: Answer) -> list[str]:
     """Return the command that reads in full the partitions in which a search found nodes."""
     if answer.routing.unmatched:
         return []
@@ -203,7 +204,7 @@ def _reading_on(answer: Answer) -> list[str]:
     return ["", f"To read in full what matters for this question ({names}):", f"  {command}"]
 
 
-def _resuming(answer: Answer) -> list[str]:
+def _resume_step(answer: Answer) -> list[str]:
     command = f"  {resume_command(answer.run)}"
     if not answer.stopped:
         return ["", "To complete this answer:", command]
@@ -316,11 +317,11 @@ def _convergence(convergence: Convergence) -> str:
     citations = convergence.citations
     nodes = [*dict.fromkeys(name_of(c.partition, one_line(c.alias, 30)) for c in citations)]
     names = f" ({', '.join(nodes[:MAX_NODES])})" if nodes else ""
-    sides = map(_side, convergence.findings[:2])
+    sides = map(_short_finding, convergence.findings[:2])
     return f"{heading}{names}: {' / '.join(sides)}"
 
 
-def _side(stated: Stated) -> str:
+def _short_finding(stated: Stated) -> str:
     """Return a connected finding, shortened, but with its mark of doubt."""
     text = _bullet(stated)
     short = one_line(unmark(text), MAX_SIDE)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from pgs_neo4j.cli.pages.text import columns, filled, reach
+from pgs_neo4j.cli.pages.text import columns, fitting_length, wrap_lines
 from pgs_neo4j.model import Found, FoundFact, FoundFinding, FoundItem, FoundUnit
 from pgs_neo4j.text.json_data import Json, plain_data
 from pgs_neo4j.text.shown import counted, one_line, seconds
@@ -54,20 +54,20 @@ def lines(found: Found, width: int) -> list[str]:
         for line in _item(place, item, found.question, width)
     ]
     if not found.items:
-        shown = filled(_nothing(found), width)
+        shown = wrap_lines(_nothing_found(found), width)
     shown += _section("relationships", [_fact(fact) for fact in found.facts], width)
     shown += _section("partitions, and units above them", [*map(_unit, found.units)], width)
     shown += _section("findings of earlier runs", [*map(_finding, found.findings)], width)
     methods = "; ".join(
         f"{path.name}: {path.method or path.error}" for path in found.paths if path.count
     )
-    told = f"{counted(len(found.items), 'node')} in {_moment(found.seconds)}"
+    summary = f"{counted(len(found.items), 'node')} in {_time_taken(found.seconds)}"
     if found.reason:
-        told = f"{told}; {found.reason}"
-    return [*shown, "", *filled(f"{told}; {methods}" if methods else told, width)]
+        summary = f"{summary}; {found.reason}"
+    return [*shown, "", *wrap_lines(f"{summary}; {methods}" if methods else summary, width)]
 
 
-def _nothing(found: Found) -> str:
+def _nothing_found(found: Found) -> str:
     if any(path.error for path in found.paths):
         return FAILED
     return CHANGED if found.changed else "nothing in the graph matches the question"
@@ -83,9 +83,9 @@ def _item(place: int, item: FoundItem, question: str, width: int) -> list[str]:
     text = one_line(item.text).removeprefix(title).strip()
     text = excerpt(text, question, TEXT_LINES * (width - len(INDENT)) - LAST_WORD)
     return [
-        *filled(head, width, subsequent_indent=INDENT),
-        *filled(one_line(item.way), width, initial_indent=INDENT, subsequent_indent=INDENT),
-        *(f"{INDENT}{line}" for line in filled(text, width - len(INDENT))[:TEXT_LINES]),
+        *wrap_lines(head, width, subsequent_indent=INDENT),
+        *wrap_lines(one_line(item.way), width, initial_indent=INDENT, subsequent_indent=INDENT),
+        *(f"{INDENT}{line}" for line in wrap_lines(text, width - len(INDENT))[:TEXT_LINES]),
     ]
 
 
@@ -110,7 +110,7 @@ def excerpt(text: str, question: str, room: int) -> str:
     rest, left = text[begin:], room - len(head)
     if columns(rest) <= left:
         return f"{head}{rest}"
-    end = reach(rest, left - 1)
+    end = fitting_length(rest, left - 1)
     cut = rest[:end]
     blank = cut.rfind(" ") if not rest[end : end + 1].isspace() else end
     # Cut within the word if ending before it would waste over half of the room, as in scripts
@@ -126,7 +126,7 @@ def _section(heading: str, entries: Sequence[str], width: int) -> list[str]:
     listed = [
         line
         for entry in entries[:MOST_LISTED]
-        for line in filled(entry, width, initial_indent=INDENT, subsequent_indent=f"{INDENT}  ")
+        for line in wrap_lines(entry, width, initial_indent=INDENT, subsequent_indent=f"{INDENT}  ")
     ]
     more = len(entries) - MOST_LISTED
     return ["", heading, *listed, *([f"{INDENT}and {more:,} more (--json)"] if more > 0 else [])]
@@ -148,7 +148,7 @@ def _finding(finding: FoundFinding) -> str:
     return f"{one_line(finding.text, LONGEST)} (run {finding.run}, P{finding.partition})"
 
 
-def _moment(value: float) -> str:
+def _time_taken(value: float) -> str:
     return f"{value * 1000:.0f} ms" if value < 1 else seconds(value)
 
 

@@ -90,7 +90,7 @@ def lines(done: Ingested, width: int) -> list[str]:
     used = done.usage
     rows = [
         ("Graph", f"{one_line(done.graph)}, label {one_line(done.label)}"),
-        ("Documents", counted_states(done)),
+        ("Documents", state_counts(done)),
         (
             "Chunks",
             f"{chunks:,}, {extracted:,} of them extracted now"
@@ -109,7 +109,7 @@ def lines(done: Ingested, width: int) -> list[str]:
             if done.judged
             else "",
         ),
-        ("Embedded", _embedded(done)),
+        ("Embedded", _embedded_text(done)),
         ("Skipped", ", ".join(f"{count:,} {ending}" for ending, count in done.skipped.items())),
         (
             "Model",
@@ -126,13 +126,13 @@ def lines(done: Ingested, width: int) -> list[str]:
     ]
 
 
-def counted_states(done: Ingested | IngestPlan) -> str:
+def state_counts(done: Ingested | IngestPlan) -> str:
     """Return how many documents are in each state: ``3 added, 1 failed``."""
     counts = ((done.count(state), word) for state, word in STATES)
     return ", ".join(f"{count:,} {word}" for count, word in counts if count) or "none"
 
 
-def _embedded(done: Ingested) -> str:
+def _embedded_text(done: Ingested) -> str:
     """Return how many texts were embedded: ``3 texts, 2 more unproven``."""
     if not done.embedded_unproven:
         return counted(done.embedded, "text") if done.embedded else ""
@@ -159,15 +159,19 @@ def notes(done: Ingested | IngestPlan, fixes: Mapping[DocumentState, str] = FIXE
         yield f"graph {one_line(done.graph)} has no document, so it cannot be asked{job}"
     if isinstance(done, Ingested) and done.deletion:
         yield from deletion_notes(done.deletion)
-    yield from _named("these moved with their files:", done, _moved)
+    yield from _list_documents("these moved with their files:", done, _former_id)
     if count := done.count("elsewhere"):
         documents = counted(count, "document is", "documents are")
         yield (
             f"{documents} outside the folders that were read and therefore left alone; "
             "'pgs documents delete' deletes such documents"
         )
-    yield from _named("these were read only in part; the rest is not in the graph:", done, _unread)
-    yield from _named("check these, since something about them was guessed:", done, _guessed)
+    yield from _list_documents(
+        "these were read only in part; the rest is not in the graph:", done, _unread_parts
+    )
+    yield from _list_documents(
+        "check these, since something about them was guessed:", done, _guess_note
+    )
     if isinstance(done, Ingested) and done.undescribed:
         why = f" ({one_line(done.undescribed_why)})" if done.undescribed_why else ""
         entities = counted(done.undescribed, "entity waits", "entities wait")
@@ -177,7 +181,7 @@ def notes(done: Ingested | IngestPlan, fixes: Mapping[DocumentState, str] = FIXE
         yield f"{pairs} for a judgment ({one_line(done.unjudged_why)}); run the command again"
         for place in done.unjudged_places:
             yield f"  {one_line(place)}"
-    yield from _named("these were shown to the model, unproven:", done, _unproven)
+    yield from _list_documents("these were shown to the model, unproven:", done, _unproven_chunks)
     if isinstance(done, Ingested) and (unproven := unproven_prompts(done.uncounted)):
         yield unproven
     if isinstance(done, Ingested) and done.unembedded:
@@ -201,23 +205,23 @@ def _embedding_notes(done: Ingested) -> Iterator[str]:
         )
 
 
-def _moved(outcome: DocumentOutcome) -> str:
+def _former_id(outcome: DocumentOutcome) -> str:
     return f"formerly {outcome.former}" if outcome.former else ""
 
 
-def _unread(outcome: DocumentOutcome) -> str:
+def _unread_parts(outcome: DocumentOutcome) -> str:
     return "; ".join(outcome.unread)
 
 
-def _unproven(outcome: DocumentOutcome) -> str:
+def _unproven_chunks(outcome: DocumentOutcome) -> str:
     return counted(outcome.unproven, "chunk") if outcome.unproven else ""
 
 
-def _guessed(outcome: DocumentOutcome) -> str:
+def _guess_note(outcome: DocumentOutcome) -> str:
     return outcome.note
 
 
-def _named(
+def _list_documents(
     title: str, done: Ingested | IngestPlan, text_of: Callable[[DocumentOutcome], str]
 ) -> Iterator[str]:
     """Yield a title, then a line for each document for which ``text_of`` returns a text.
@@ -250,9 +254,9 @@ def deletion_lines(done: Deletion, width: int) -> list[str]:
     )
     rows = [
         ("Deleted", ", ".join([went, *filter(None, made)])),
-        ("Continued", _continued(done)),
-        ("Searched", _searched(done)),
-        ("Held by", _held_by(done)),
+        ("Continued", _continued_search(done)),
+        ("Searched", _search_text(done)),
+        ("Held by", _holders_text(done)),
         ("Time", seconds(done.seconds)),
     ]
     return labeled_rows(rows, width)
@@ -281,14 +285,14 @@ def deletion_notes(done: Deletion) -> Iterator[str]:
         yield f"  and {len(done.quoting) - MOST_HOLDERS:,} more"
 
 
-def _continued(done: Deletion) -> str:
+def _continued_search(done: Deletion) -> str:
     if not done.resumed:
         return ""
     documents = counted(done.resumed, "document")
     return f"the search for {documents} of an interrupted deletion; it does not query indexes"
 
 
-def _searched(done: Deletion) -> str:
+def _search_text(done: Deletion) -> str:
     if done.unsearched:
         searched = "nothing could be searched for: the sentences are too short or too common"
         return f"{searched}, or are also in other documents" if done.sentences else searched
@@ -301,7 +305,7 @@ def _searched(done: Deletion) -> str:
     return f"{searched}; {short} too short or too common to search for" if done.short else searched
 
 
-def _held_by(done: Deletion) -> str:
+def _holders_text(done: Deletion) -> str:
     if done.unsearched:
         return "unknown"
     quoting = sum(not run.forgotten for run in done.quoting)

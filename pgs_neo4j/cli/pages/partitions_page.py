@@ -55,7 +55,7 @@ def describe(partitioning: Partitioning) -> list[str]:
             "holds most of their document"
         )
     if partitioning.drift is not None and not partitioning.reused:
-        lines.append(drifted(partitioning.drift))
+        lines.append(drift_line(partitioning.drift))
     if generation.issues:
         lines.append(f"noticed: {list_issues(generation.issues)}")
     return lines
@@ -127,7 +127,7 @@ def bar(share: float, longest: int, *, blocks: bool) -> str:
     return ("█" * whole + EIGHTHS[part]).rstrip()
 
 
-def drifted(moved: Drift) -> str:
+def drift_line(moved: Drift) -> str:
     """Return the drift in one line: ``drift 3 %: 5 texts changed``."""
     return f"drift {percent(moved.fraction)}: {', '.join(changes(moved)) or 'nothing changed'}"
 
@@ -149,7 +149,7 @@ def changes(moved: Drift) -> list[str]:
     return [words for happened, words in listed if happened]
 
 
-def checked(graph: str, moved: Drift | None, outlook: Origin | None, width: int) -> list[str]:
+def check_lines(graph: str, moved: Drift | None, outlook: Origin | None, width: int) -> list[str]:
     """Return the result of a drift check as lines; ``moved`` is None before the first generation.
 
     ``outlook`` says how the next generation would be built, and is None if none is needed.
@@ -160,8 +160,8 @@ def checked(graph: str, moved: Drift | None, outlook: Origin | None, width: int)
             f"graph {name} is not partitioned yet, so there is nothing to compare it with; "
             f"'pgs partition --graph {shell_word(name)}' makes the first partitions"
         ]
-    rows = [("graph", name), ("committed since", _committed(moved))]
-    rows += _scanned(moved) if moved.committed else []
+    rows = [("graph", name), ("committed since", _commit_text(moved))]
+    rows += _scan_rows(moved) if moved.committed else []
     settings = "the settings or the mapping changed" if moved.settings_changed else "unchanged"
     rows.append(("settings", settings))
     rows.append(("drift", percent(moved.fraction) if moved.changed else "none"))
@@ -169,13 +169,13 @@ def checked(graph: str, moved: Drift | None, outlook: Origin | None, width: int)
     return labeled_rows(rows, width, DRIFT_COLUMN)
 
 
-def _committed(moved: Drift) -> str:
+def _commit_text(moved: Drift) -> str:
     if not moved.committed:
         return "nothing by any other client, so the graph was not scanned"
     return "something by another client, so the graph was scanned"
 
 
-def _scanned(moved: Drift) -> list[tuple[str, str]]:
+def _scan_rows(moved: Drift) -> list[tuple[str, str]]:
     relationships = f"{moved.relationships_changed:,} changed"
     if moved.relationships_changed:
         relationships = f"about {relationships}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pgs_neo4j.cli.pages.ingested import FIXES, STATES, counted_states
+from pgs_neo4j.cli.pages.ingested import FIXES, STATES, state_counts
 from pgs_neo4j.cli.pages.text import labeled_rows
 from pgs_neo4j.export.plan_rows import calls, context_rows, cost, plan_rows, search_plan_rows
 from pgs_neo4j.model import Plan, SearchPlan
@@ -24,7 +24,7 @@ def below(plan: Plan, unpriced: Sequence[str], width: int) -> list[str]:
     return labeled_rows(plan_rows(plan, unpriced), width)
 
 
-def of_search(plan: SearchPlan, unpriced: Sequence[str], width: int) -> list[str]:
+def search_lines(plan: SearchPlan, unpriced: Sequence[str], width: int) -> list[str]:
     """Return labeled lines on what an answer from a search would show and cost."""
     return labeled_rows(search_plan_rows(plan, unpriced), width)
 
@@ -35,7 +35,7 @@ def ingestion_json(plan: IngestPlan) -> Json:
     return {**plain_data(plan), "contexts": dict(plan.contexts), "counts": counts}
 
 
-def of_ingestion(plan: IngestPlan, unpriced: Sequence[str], width: int) -> list[str]:
+def ingestion_lines(plan: IngestPlan, unpriced: Sequence[str], width: int) -> list[str]:
     """Return labeled lines on what an ingestion would do and cost.
 
     ``unpriced`` has the names of models without a configured price.
@@ -51,7 +51,7 @@ def of_ingestion(plan: IngestPlan, unpriced: Sequence[str], width: int) -> list[
     aside = ASIDE if plan.calls and plan.high and plan.describing is None else ""
     rows = [
         ("Graph", f"{one_line(plan.graph)}, label {one_line(plan.label)}"),
-        ("Documents", counted_states(plan)),
+        ("Documents", state_counts(plan)),
         ("Chunks", f"{chunks:,}, {extracted:,} of them to extract"),
         ("Skipped", ", ".join(f"{count:,} {ending}" for ending, count in plan.skipped.items())),
         ("Calls", calls(forecast.calls) if plan.calls else "none"),

@@ -30,7 +30,7 @@ class Prose:
     color: bool = True
     quoted: bool = False
     _held: str = ""
-    _begun: bool = False  # part of the current line is drawn
+    _line_begun: bool = False  # part of the current line is drawn
 
     def feed(self, text: str) -> str:
         """Return the text that can be drawn now."""
@@ -49,7 +49,7 @@ class Prose:
     def _complete(self) -> int:
         """Return the length of the beginning of the held text in which every mark is closed."""
         text = self._held
-        if not self._begun and (not text.strip() or text.lstrip()[0] in _HELD):
+        if not self._line_begun and (not text.strip() or text.lstrip()[0] in _HELD):
             return 0
         end = text.rfind(" ") + 1
         head = text[:end]
@@ -61,21 +61,21 @@ class Prose:
 
     def _line(self, line: str) -> str:
         """Draw the rest of a line."""
-        heading = None if self._begun else _HEADING.fullmatch(line)
+        heading = None if self._line_begun else _HEADING.fullmatch(line)
         if heading:
             # Keep the # marks: they set these headings apart from those that pgs prints.
             drawn = self._styled(f"{heading[1]} {heading[2].strip().strip('*')}", BOLD)
-        elif not self._begun and line.lstrip().startswith(("|", "```", "~~~")):
+        elif not self._line_begun and line.lstrip().startswith(("|", "```", "~~~")):
             drawn = line
         else:
             drawn = self._stretch(line)
-        self._begun = False
+        self._line_begun = False
         return drawn
 
     def _stretch(self, text: str) -> str:
-        if not self._begun and (bullet := _BULLET.match(text)):
+        if not self._line_begun and (bullet := _BULLET.match(text)):
             text = f"{bullet[1]}- {text[bullet.end() :]}"
-        self._begun = True
+        self._line_begun = True
         return "".join(map(self._part, read_inline(text, quoted=self.quoted)))
 
     def _part(self, part: Inline) -> str:

@@ -6,22 +6,22 @@ import shlex
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from pgs_neo4j.cli.pages.text import fitted, moment, size, wrapped
+from pgs_neo4j.cli.pages.text import fit_line, moment, size, wrap_text
 from pgs_neo4j.text.shown import counted, one_line, plain, unproven_note
 
 if TYPE_CHECKING:
     from pgs_neo4j.engine import RunInfo, StoredReply
 
 
-WHOLE = "complete"
+COMPLETE = "complete"
 RUNNING = "running"
-NONE = (
+NO_REPLIES = (
     "no reply is stored; a run without the cache deletes its replies when it is complete, and the "
     "extractive reader makes none"
 )
 
 
-def listed(infos: Sequence[RunInfo], width: int) -> list[str]:
+def run_lines(infos: Sequence[RunInfo], width: int) -> list[str]:
     """Return two lines for each run: its status and figures, then its question."""
     return [line for info in infos for line in (_head(info), _question(info, width))]
 
@@ -41,7 +41,7 @@ def _head(run: RunInfo) -> str:
 
 
 def _question(run: RunInfo, width: int) -> str:
-    return f"  {fitted(run.question, width - 2)}"
+    return f"  {fit_line(run.question, width - 2)}"
 
 
 def resume_command(run: str) -> str:
@@ -51,7 +51,7 @@ def resume_command(run: str) -> str:
 
 def next_step(run: str, status: str) -> list[str]:
     """Return lines on how to resume a run; empty for a complete run."""
-    if status == WHOLE:
+    if status == COMPLETE:
         return []
     if status == RUNNING:
         return [
@@ -67,7 +67,7 @@ def reply_lines(
 ) -> list[str]:
     """Return lines for each numbered reply: its source, figures, and result, then its beginning."""
     if not stored:
-        return wrapped(NONE, width).splitlines()
+        return wrap_text(NO_REPLIES, width).splitlines()
     head = [f"{count_replies(stored)}; 'pgs runs replies RUN NUMBER' prints one whole", ""]
     return [*head, *(line for at, one in shown for line in _reply_row(at, one, width))]
 
@@ -92,8 +92,8 @@ def cached_note(cached: int) -> str:
 
 def _reply_row(number: int, reply: StoredReply, width: int) -> list[str]:
     indent = " " * 5
-    begins = fitted(reply.text, max(20, width - len(indent))) or "(no text)"
-    head = wrapped(_reply_head(number, reply), width - len(indent)).splitlines()
+    begins = fit_line(reply.text, max(20, width - len(indent))) or "(no text)"
+    head = wrap_text(_reply_head(number, reply), width - len(indent)).splitlines()
     return [head[0], *(f"{indent}{more}" for more in head[1:]), f"{indent}{begins}"]
 
 

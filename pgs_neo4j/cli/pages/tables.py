@@ -130,7 +130,7 @@ def sessions(infos: Sequence[SessionInfo]) -> RenderableType:
             info.id,
             info.graph,
             info.runs,
-            _covered(info),
+            _coverage_text(info),
             moment(info.updated_at),
         )
         for info in infos
@@ -138,7 +138,7 @@ def sessions(infos: Sequence[SessionInfo]) -> RenderableType:
     return named_table(("session", "graph", "runs>", "coverage", "last used (UTC)"), rows)
 
 
-def _covered(info: SessionInfo) -> str:
+def _coverage_text(info: SessionInfo) -> str:
     if info.redefined:
         return REDEFINED
     return coverage_line(info.coverage) if info.coverage else "-"
@@ -281,7 +281,7 @@ def column_widths(cells: Sequence[Sequence[str]], room: int) -> list[int]:
         max((cell_len(word) for text in texts for word in text.split()), default=1)
         for texts in cells
     ]
-    widths = _level(least, max(room, len(cells)))
+    widths = _cap_widths(least, max(room, len(cells)))
     whole = [max(low, min(high, SHORT)) for low, high in zip(least, most, strict=True)]
     for wanted in (whole, words, most):
         widths = _widen(widths, wanted, room - sum(widths))
@@ -297,7 +297,7 @@ def _widen(widths: Sequence[int], wanted: Sequence[int], spare: int) -> list[int
     return [w + max(0, spare) * less // total for w, less in zip(widths, lacking, strict=True)]
 
 
-def _level(widths: Sequence[int], room: int) -> list[int]:
+def _cap_widths(widths: Sequence[int], room: int) -> list[int]:
     """Lower the largest widths to a common limit, so that the sum fits into ``room``."""
     level = max(widths, default=1)
     while level > 1 and sum(min(width, level) for width in widths) > room:

@@ -47,15 +47,15 @@ def columns(text: str) -> int:
     return sum(_columns_of(letter) for letter in text)
 
 
-def fitted(text: str, room: int) -> str:
+def fit_line(text: str, room: int) -> str:
     """Return text as one safe line of at most ``room`` columns, cut with an ellipsis."""
     line = one_line(text)
     if columns(line) <= room:
         return line
-    return f"{line[: reach(line, room - 1)]}…"  # the ellipsis takes a column
+    return f"{line[: fitting_length(line, room - 1)]}…"  # the ellipsis takes a column
 
 
-def reach(text: str, room: int) -> int:
+def fitting_length(text: str, room: int) -> int:
     """Return how many letters at the beginning of a text fit into ``room`` columns."""
     for kept, letter in enumerate(text):
         room -= _columns_of(letter)
@@ -64,7 +64,7 @@ def reach(text: str, room: int) -> int:
     return len(text)
 
 
-def filled(text: str, width: int, **options: Any) -> list[str]:
+def wrap_lines(text: str, width: int, **options: Any) -> list[str]:
     """Wrap a text by the terminal columns that its letters take, and return the lines.
 
     ``options`` are those of ``textwrap.wrap``. A line may end after any wide letter, because
@@ -101,7 +101,7 @@ def labeled(label: str, text: str, width: int, column: int = LABEL) -> list[str]
 
     A quoted command stays on one line, since a shell would run each line of it separately.
     """
-    body = filled(
+    body = wrap_lines(
         _COMMAND.sub(lambda found: found[0].replace(" ", _HELD), text),
         max(30, width - column),
         break_on_hyphens=False,
@@ -119,7 +119,7 @@ def labeled_rows(rows: Iterable[tuple[str, str]], width: int, column: int = LABE
 
 def item(text: str, width: int) -> list[str]:
     """Return a text as the lines of a list item, cut after LONGEST_ITEM lines."""
-    return filled(
+    return wrap_lines(
         text,
         max(30, width),
         initial_indent="  - ",
@@ -131,7 +131,7 @@ def item(text: str, width: int) -> list[str]:
     )
 
 
-def wrapped(text: str, width: int | None) -> str:
+def wrap_text(text: str, width: int | None) -> str:
     """Wrap a complete text exactly as Wrapper would wrap its stream.
 
     ``width`` None leaves it unchanged.
@@ -152,7 +152,7 @@ class Wrapper:
     _gap: str = ""
     _column: int = 0
     _indent: int = 0
-    _begun: bool = False
+    _line_begun: bool = False
 
     def feed(self, text: str) -> str:
         """Return the text that can be written now."""
@@ -169,18 +169,18 @@ class Wrapper:
 
     def _place(self, piece: str) -> str:
         if piece == "\n":
-            self._gap, self._column, self._indent, self._begun = "", 0, 0, False
+            self._gap, self._column, self._indent, self._line_begun = "", 0, 0, False
             return piece
         if piece.isspace():
             self._gap = piece
             return ""
         gap, self._gap = self._gap, ""
         reached = self._column + len(gap) + columns(piece)
-        if self._begun and self.width is not None and reached > self.width:
+        if self._line_begun and self.width is not None and reached > self.width:
             self._column = self._indent + columns(piece)
             return "\n" + " " * self._indent + piece
-        if not self._begun:
-            self._begun = True
+        if not self._line_begun:
+            self._line_begun = True
             self._indent = len(gap) + (len(piece) + 1 if _BULLET.match(piece) else 0)
         self._column = reached
         return gap + piece

@@ -82,7 +82,7 @@ def _listener(quiet: bool, verbose: bool) -> Listener:
 
 
 @dataclass(slots=True)
-class Run:
+class RunTracker:
     """Forwards every event, and notes the id of the run and whether replies were rejected."""
 
     listener: Listener
@@ -111,7 +111,7 @@ def run_progress(*, quiet: bool, verbose: bool = False) -> Iterator[Listener]:
 
     Says so even if ``quiet``, but not if the run no longer exists or another process has it.
     """
-    run = Run(Silent())
+    run = RunTracker(Silent())
     try:
         with progress(quiet=quiet, verbose=verbose) as run.listener:
             yield run
@@ -120,14 +120,14 @@ def run_progress(*, quiet: bool, verbose: bool = False) -> Iterator[Listener]:
             output.note(_how_to_resume(run.id))
         raise
     except (StoppedError, ModelError, DatabaseError, OutputError) as error:
-        if run.id and not _is_gone(error):
+        if run.id and not _is_lost(error):
             if run.rejected:
                 error.add_note(f"what the model replied: pgs runs replies {run.id}")
             error.add_note(_how_to_resume(run.id, bounded=isinstance(error, StoppedError)))
         raise
 
 
-def _is_gone(error: PGSError) -> bool:
+def _is_lost(error: PGSError) -> bool:
     """Return whether the run was purged or removed, or another process has taken it over."""
     return isinstance(error, RunLostError) or (isinstance(error, TextDeletedError) and error.purged)
 

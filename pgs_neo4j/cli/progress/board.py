@@ -80,7 +80,7 @@ class Board:
         """Update the board with one event."""
         match event:
             case PhaseStarted(phase):
-                self._close_openers()
+                self._end_opening_phases()
                 self.phases[phase] = PhaseRow(self.clock())
             case PhaseFinished(phase, took, detail):
                 row = self._phase(phase)
@@ -93,7 +93,7 @@ class Board:
                 row = self._phase(phase)
                 # Work without a known total must not replace countable work that is still running.
                 if total or row.done >= row.total:
-                    row.detail, row.done, row.total = progress(done, total, what), done, total
+                    row.detail, row.done, row.total = progress_text(done, total, what), done, total
             case Routed(routing):
                 self.routed = len(routing.routes)
                 self._phase("route").detail = chosen_line(routing)
@@ -110,7 +110,7 @@ class Board:
                 self.growing[task, partition] = tokens
             case CallRetried(partition=int(partition), reason=reason, wait_s=wait_s):
                 if partition in self.sweeps:
-                    self.sweeps[partition].waits = again(reason, wait_s)
+                    self.sweeps[partition].waits = retry_text(reason, wait_s)
                     self.sweeps[partition].waits_until = self.clock() + wait_s
             case CallsHeld(_, wait_s):
                 self.held_until = self.clock() + wait_s
@@ -136,7 +136,7 @@ class Board:
     def _phase(self, phase: Phase) -> PhaseRow:
         return self.phases.setdefault(phase, PhaseRow(self.clock()))
 
-    def _close_openers(self) -> None:
+    def _end_opening_phases(self) -> None:
         """End the phases of connecting and loading, which have no end event."""
         for name in ("connect", "load"):
             row = self.phases.get(name)
@@ -170,12 +170,12 @@ class Board:
         return f"{detail}, {unread} left unread" if unread else detail
 
 
-def again(reason: str, wait_s: float) -> str:
+def retry_text(reason: str, wait_s: float) -> str:
     """Return in words why a call is repeated, and when."""
     return f"{reason}, again in {seconds(wait_s)}"
 
 
-def progress(done: int, total: int, what: str) -> str:
+def progress_text(done: int, total: int, what: str) -> str:
     """Return the progress of countable work in words; ``what`` is its unit."""
     if what == "bytes":
         return f"{size(done)} of {size(total)}" if total else size(done)

@@ -10,7 +10,7 @@ import threading
 from dataclasses import dataclass, field
 
 from pgs_neo4j.cli import output
-from pgs_neo4j.cli.progress.board import Board, again, keywords_of
+from pgs_neo4j.cli.progress.board import Board, keywords_of, retry_text
 from pgs_neo4j.events import (
     CallRetried,
     CallsHeld,
@@ -37,7 +37,7 @@ GROWS_EVERY_S = 15.0
 FIRST_SIGN_S = 5.0  # without a line, until a line reports the current work
 SIGN_EVERY_S = 30.0  # without a line, until the next report
 TICK_S = 1.0
-OPENERS = ("connect", "load")  # phases with long steps and without an end event
+OPENING_PHASES = ("connect", "load")  # phases with long steps and without an end event
 
 
 @dataclass(slots=True)
@@ -108,7 +108,7 @@ def line(event: Event, board: Board) -> str:
             return f"{who}: {counted(tokens, 'token')} of the reply so far"
         case CallRetried(task, partition, reason, wait_s):
             who = task if partition is None else f"sweep: P{partition}"
-            return f"{who}: {again(reason, wait_s)}"
+            return f"{who}: {retry_text(reason, wait_s)}"
         case CallsHeld(reason, wait_s):
             return f"note: {one_line(reason)}; the next call goes out in {duration(wait_s)}"
         case SweepFinished(sweep):
@@ -190,7 +190,7 @@ class Pulse:
         with self.lock:
             if self.board.clock() - self._last < self._wait_s:
                 return
-            self.say(still(self.board))
+            self.say(current_work_line(self.board))
             self._wait_s = SIGN_EVERY_S
 
     def _watch(self, ended: threading.Event) -> None:
@@ -202,7 +202,7 @@ def matters(event: Event) -> bool:
     """Return whether an event has a line in a log without details."""
     match event:
         case StepStarted(phase):
-            return phase in OPENERS
+            return phase in OPENING_PHASES
         case PassFinished(error=error):
             return error is not None
         case SweepFinished(sweep):
@@ -215,7 +215,7 @@ def matters(event: Event) -> bool:
             return True
 
 
-def still(board: Board) -> str:
+def current_work_line(board: Board) -> str:
     """Return a line on the current work: ``sweep: 3 of 15 partitions (42 s so far)``."""
     running = [phase for phase, row in board.phases.items() if row.seconds is None]
     if not running:

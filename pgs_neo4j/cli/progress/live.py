@@ -46,13 +46,13 @@ class Display:
         self._live.start()
         # Print other lines through the console; otherwise the display would overwrite them and then
         # appear twice.
-        output.speak_through(lambda line: self.console.print(Text.from_ansi(line)))
+        output.display_through(lambda line: self.console.print(Text.from_ansi(line)))
 
     def stop(self) -> None:
         """Stop the display and leave its last state on the screen; harmless to repeat."""
         live, self._live = self._live, None
         if live is not None:
-            output.speak_through(None)
+            output.display_through(None)
             live.stop()
 
     def __call__(self, event: Event) -> None:

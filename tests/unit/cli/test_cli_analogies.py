@@ -31,7 +31,7 @@ def engine(engine: StandIn) -> StandIn:
 
 
 def test_the_figures_come_first_and_then_the_best_pairs() -> None:
-    assert analogies.made_lines(MADE, 80) == [
+    assert analogies.analogies_lines(MADE, 80) == [
         "Texts     1,200 texts, 200 of them with a stored skeleton",
         "Skeletons 1,200: 700 without a mechanism, 3 commonplace",
         "Links     41 pairs in 12 s",
@@ -42,7 +42,7 @@ def test_the_figures_come_first_and_then_the_best_pairs() -> None:
         "  Shared pasture ~ Crowded network (texts 0.25, skeletons 0.75)",
     ]
     part = replace(MADE, missing=40, stopped="the limit of 50 calls", cost=None, best=())
-    shown = "\n".join(analogies.made_lines(part, 80))
+    shown = "\n".join(analogies.analogies_lines(part, 80))
     assert "1,160: 700 without a mechanism, 3 commonplace, 40 still missing" in shown
     assert "the limit of 50 calls; run it again to continue" in shown
     assert "has no price in pgs.toml" in " ".join(shown.split())

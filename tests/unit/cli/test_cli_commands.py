@@ -388,9 +388,9 @@ def test_the_demo_of_documents_ingests_without_a_model_and_asks(
 
 def test_the_demo_loads_again_without_its_marker(tmp_path: Path) -> None:
     marker = tmp_path / "demo"
-    assert demo._read(marker) is None
-    demo._write(marker, demo._edition())
-    assert demo._read(marker) == demo._edition()
+    assert demo._read_marker(marker) is None
+    demo._write_marker(marker, demo._loaded_versions())
+    assert demo._read_marker(marker) == demo._loaded_versions()
 
 
 def test_a_shell_is_opened_with_the_password_or_the_way_to_connect_is_told(

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pgs_neo4j.cli.commands.entities import WAYS, list_lines, page_lines
+from pgs_neo4j.cli.commands.entities import REASONS, list_lines, page_lines
 from pgs_neo4j.documents.entities import APART, LEADS, MERGED, STRAY
 from pgs_neo4j.model.browsing import (
     EntityChunk,
@@ -183,8 +183,8 @@ def test_a_name_says_how_it_came_to_the_entity() -> None:
     ):
         own = text(names=(name(joined, to, "M. Curie", "M. CURIE"),))
         assert f"M. Curie, M. CURIE (1 mention): {told}; entity:Person:M._CURIE" in own
-    assert {LEADS, MERGED, APART, STRAY} < WAYS.keys()
-    assert len({*WAYS.values()}) == len(WAYS)
+    assert {LEADS, MERGED, APART, STRAY} < REASONS.keys()
+    assert len({*REASONS.values()}) == len(REASONS)
 
 
 def test_passages_say_where_they_are_relations_their_direction_and_the_rest_is_counted() -> None:

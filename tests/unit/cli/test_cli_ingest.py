@@ -188,7 +188,7 @@ def test_a_text_on_stdin_has_a_name(engine: StandIn) -> None:
 def test_no_more_of_stdin_is_read_than_tells_that_it_is_too_large() -> None:
     stdin = io.BytesIO(b"It is so, and so on.")
     with patch("sys.stdin", SimpleNamespace(buffer=stdin)):
-        with command.sources_named(["-", "a"], "note.md", 9) as sources:
+        with command.open_sources(["-", "a"], "note.md", 9) as sources:
             assert sources == [DocumentSource(id="note.md", data=b"It is so, "), "a"]
         assert stdin.tell() == 10
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from pgs_neo4j.cli.pages.runs_page import listed
+from pgs_neo4j.cli.pages.runs_page import run_lines
 from pgs_neo4j.errors import UnknownRunError
 from pgs_neo4j.export import Document
 from pgs_neo4j.model import Answer, FeedbackResult, Outcome
@@ -137,11 +137,11 @@ def test_runs_are_listed_and_a_question_stays_on_its_line(engine: StandIn, hosti
     assert document["runs"][0]["answered"] is False
     record(engine)
     assert "'pgs ask' starts one" in pgs("runs").stderr
-    head, _ = listed([info(outcome="rework")], 80)
+    head, _ = run_lines([info(outcome="rework")], 80)
     assert "1,200 nodes read  rework  graph papers" in head
-    head, _ = listed([info(nodes_unproven=40)], 80)
+    head, _ = run_lines([info(nodes_unproven=40)], 80)
     assert "1,200 nodes read, 40 shown, unproven  graph papers" in head
-    head, question = listed([info(question=hostile * 20, nodes_read=None, silent=True)], 80)
+    head, question = run_lines([info(question=hostile * 20, nodes_read=None, silent=True)], 80)
     assert "running (silent)" in head
     assert len(question) <= 80
     assert (head + question).isprintable()

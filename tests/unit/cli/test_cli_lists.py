@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 
 from pgs_neo4j.cli.commands import index
-from pgs_neo4j.cli.commands.runs import LEAN, _describe, _lean
+from pgs_neo4j.cli.commands.runs import LISTED_PROPERTIES, _describe, _listed_properties
 from pgs_neo4j.engine import CreatedIndexes, SearchIndex, StoredGraph
 from pgs_neo4j.model import GraphMapping
 from tests.fakes.commands import StandIn, pgs
@@ -104,8 +104,8 @@ def test_a_run_of_a_session_counts_what_was_shown_without_proof(
 
 def test_a_session_is_shown_without_answers_and_internals() -> None:
     stored = {"id": "r1", "question": "why?", "answer": "long", "holder": None, "known": None}
-    assert _lean(stored) == {"id": "r1", "question": "why?"}
-    assert "answer" not in LEAN
+    assert _listed_properties(stored) == {"id": "r1", "question": "why?"}
+    assert "answer" not in LISTED_PROPERTIES
 
 
 @pytest.mark.parametrize(("named", "asked"), [(("papers",), "papers"), ((), None)])

@@ -49,7 +49,7 @@ def test_lines_of_commands_are_records_and_there_is_no_live_display(
     logs.start()
     logs.start()
     output.note("mind\nthis")
-    output.complain("no")
+    output.write_error("no")
     with log_ids(run="r1"):
         Lines()(RunStarted("r1", resumed=False))
         Lines()(Warned("slow"))
@@ -113,8 +113,8 @@ def test_the_error_of_a_command_is_a_record(
     assert not logs.is_on()
     assert "in-the-address" not in done.stderr
     assert "of-the-variable" not in done.stderr
-    as_text = pgs("--log-format", "text", "graph", "list").stderr
-    assert as_text.startswith(("note: ", "pgs: "))
+    ask_and_write_text = pgs("--log-format", "text", "graph", "list").stderr
+    assert ask_and_write_text.startswith(("note: ", "pgs: "))
 
 
 def test_wrong_arguments_are_a_record_and_another_form_is_refused() -> None:

@@ -118,12 +118,14 @@ FAR = Drift(
 
 
 def test_drift_in_one_line() -> None:
-    assert partitions_page.drifted(FAR) == (
+    assert partitions_page.drift_line(FAR) == (
         "drift 1 %: 4 nodes added, 1 node removed, 5 texts changed, "
         "2 nodes with another weight or embedding, about 12 relationships changed"
     )
-    assert partitions_page.drifted(Drift(committed=True, nodes=9)) == "drift 0 %: nothing changed"
-    assert partitions_page.drifted(Drift(committed=False, settings_changed=True)) == (
+    assert (
+        partitions_page.drift_line(Drift(committed=True, nodes=9)) == "drift 0 %: nothing changed"
+    )
+    assert partitions_page.drift_line(Drift(committed=False, settings_changed=True)) == (
         "drift 0 %: the settings or the mapping changed"
     )
 
@@ -131,20 +133,20 @@ def test_drift_in_one_line() -> None:
 def test_nothing_committed_is_nothing_scanned_and_before_partitions_nothing_compared(
     hostile: str,
 ) -> None:
-    assert partitions_page.checked("papers", Drift(committed=False, nodes=9), None, 80) == [
+    assert partitions_page.check_lines("papers", Drift(committed=False, nodes=9), None, 80) == [
         "graph            papers",
         "committed since  nothing by any other client, so the graph was not scanned",
         "settings         unchanged",
         "drift            none",
         "next time        these partitions are used as they are",
     ]
-    (line,) = partitions_page.checked(hostile, None, "cold", 80)
+    (line,) = partitions_page.check_lines(hostile, None, "cold", 80)
     assert line.startswith("graph [bold]red[/bold] 2Jtail is not partitioned yet")
     assert "'pgs partition --graph '[bold]red[/bold] 2Jtail''" in line  # one word to a shell
 
 
 def test_a_scan_tells_what_it_found() -> None:
-    assert partitions_page.checked("papers", FAR, "seeded", 80) == [
+    assert partitions_page.check_lines("papers", FAR, "seeded", 80) == [
         "graph            papers",
         "committed since  something by another client, so the graph was scanned",
         "nodes            4 added, 1 removed, 1,003 now",
@@ -159,11 +161,11 @@ def test_a_scan_tells_what_it_found() -> None:
 
 def test_only_what_is_estimated_is_called_about_and_settings_need_no_scan() -> None:
     same = Drift(committed=True, nodes=9, relationships=8)
-    lines = partitions_page.checked("papers", same, None, 80)
+    lines = partitions_page.check_lines("papers", same, None, 80)
     assert "relationships    0 changed, 8 now" in lines
     assert "drift            none" in lines
     moved = Drift(committed=False, settings_changed=True)
-    assert partitions_page.checked("papers", moved, "cold", 80)[-3:] == [
+    assert partitions_page.check_lines("papers", moved, "cold", 80)[-3:] == [
         "settings         the settings or the mapping changed",
         "drift            0 %",
         "next time        new partitions are made from scratch",

@@ -132,7 +132,7 @@ def test_a_second_signal_bounds_the_wait(
         """Stands in for the end of the process."""
 
     gone: list[int] = []
-    monkeypatch.setattr(funnel, "IMPATIENT_S", 0.05)
+    monkeypatch.setattr(funnel, "SECOND_GRACE_S", 0.05)
     monkeypatch.setattr(funnel.os, "_exit", gone.append)  # type: ignore[attr-defined]
 
     async def work() -> int:

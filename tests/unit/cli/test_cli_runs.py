@@ -336,7 +336,7 @@ def test_a_person_decides_about_a_question_that_nothing_speaks_to(
 ) -> None:
     if agreed is not None:
         monkeypatch.setattr(connection, "can_ask", lambda: True)
-        monkeypatch.setattr(connection, "agrees", lambda what: what == ANYWAY and agreed)
+        monkeypatch.setattr(connection, "ask_to_continue", lambda what: what == ANYWAY and agreed)
     done = pgs("ask", "why?", "-q", *options)
     assert done.exit_code == code
     assert [asked.get("max_unmatched_tokens") for *_, asked in unmatched.asked] == limits

@@ -28,15 +28,15 @@ Make = Callable[..., Answer]
 NODES = tuple(Citation(alias=f"n{n}", partition=0, title=f"Node {n}") for n in (1, 2, 3))
 SHOWN = Shown(nodes=NODES, relationships=NODES[:1], nodes_total=160, tokens=900)
 ROUTES = tuple(Route(partition=n, similarity=None, reason="near") for n in range(4, 11))
-NONE = Coverage(partitions_swept=0, partitions_total=8, nodes_read=0, nodes_total=160)
+NO_REPLIES = Coverage(partitions_swept=0, partitions_total=8, nodes_read=0, nodes_total=160)
 
 
 @pytest.fixture
 def searched(answer_of: Make) -> Make:
     def make(**changed: Any) -> Answer:
         given: dict[str, Any] = {
-            "mode": "hybrid", "sweeps": (), "shown": SHOWN, "coverage": NONE,
-            "own_coverage": NONE,
+            "mode": "hybrid", "sweeps": (), "shown": SHOWN, "coverage": NO_REPLIES,
+            "own_coverage": NO_REPLIES,
             "routing": Routing(routes=ROUTES, considered=8), "question": "Who's there?",
         }  # fmt: skip
         return answer_of(**given | changed)
@@ -75,13 +75,13 @@ def make_plan(**changed: Any) -> SearchPlan:
 
 
 def test_a_plan_tells_what_is_shown_and_the_bill_or_only_the_limit() -> None:
-    assert plan_page.of_search(make_plan(), (), 100) == [
+    assert plan_page.search_lines(make_plan(), (), 100) == [
         "Shown     30 nodes and 1 relationship, in mode hybrid",
         "Call      1 call, about 4,000 tokens in, 600 out, at most 12,000 out",
         "Cost      between 0.01 and 0.25",
         "Model     large",
     ]
-    lines = plan_page.of_search(make_plan(calls=0, budget="too little"), (), 80)
+    lines = plan_page.search_lines(make_plan(calls=0, budget="too little"), (), 80)
     assert lines == ["Limit     too little", "Model     large"]
 
 
@@ -95,7 +95,7 @@ def test_a_plan_says_why_nothing_or_nobody_knows() -> None:
         ({"low": 0.0, "high": 0.0}, "Cost      nothing: the configured price is 0"),
         ({"low": None, "high": None}, "Cost      unknown; add input_price and output_price (per"),
     ):
-        lines = plan_page.of_search(make_plan(**changed), ["small", "large"], 60)
+        lines = plan_page.search_lines(make_plan(**changed), ["small", "large"], 60)
         assert any(each.startswith(line) for each in lines)
         assert not any("small" in each for each in lines)
 

@@ -24,7 +24,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A working directory, and a process that has said nothing yet."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(config.provenance, "user_config_path", lambda _: tmp_path / "nowhere")
-    monkeypatch.setattr(connection, "_SAID", set())
+    monkeypatch.setattr(connection, "_PRINTED_NOTES", set())
     return tmp_path
 
 

@@ -189,9 +189,9 @@ def test_a_plan_tells_the_calls_that_divide_and_whose_price_is_missing() -> None
     calls = PlannedCalls(calls=2, input_tokens=9_000)
     dividing = DivisionForecast(model="embedder-1", priced=False, calls=calls)
     plan = IngestPlan(graph="notes", label="Notes", model="m", outcomes=(), dividing=dividing)
-    text = on_one_line(" ".join(plan_page.of_ingestion(plan, [], 200)))
+    text = on_one_line(" ".join(plan_page.ingestion_lines(plan, [], 200)))
     assert "Dividing 2 calls" in text
     assert "by embedder-1; chunks are an estimate" in text
     assert '[models."embedder-1"]' in text
     none = IngestPlan(graph="notes", label="Notes", model="m", outcomes=())
-    assert not any(line.startswith("Dividing") for line in plan_page.of_ingestion(none, [], 200))
+    assert not any(line.startswith("Dividing") for line in plan_page.ingestion_lines(none, [], 200))

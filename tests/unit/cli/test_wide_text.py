@@ -8,7 +8,7 @@ import pytest
 
 from pgs_neo4j.cli.commands import inspect
 from pgs_neo4j.cli.pages import found_page, runs_page
-from pgs_neo4j.cli.pages.text import columns, filled, item, labeled
+from pgs_neo4j.cli.pages.text import columns, item, labeled, wrap_lines
 from pgs_neo4j.engine.survey.proposal import Proposal
 from pgs_neo4j.model import FoundFact, FoundFinding, FoundUnit
 from pgs_neo4j.model.graph import GraphMapping
@@ -85,7 +85,7 @@ def test_a_reply_a_question_and_a_note_fit(text: str, width: int) -> None:
         created_at="2026-01-02T03:04:05Z",
     )  # fmt: skip
     begins = runs_page.reply_lines([(1, reply)], [reply], width)[-1]
-    question = runs_page.listed([info(question=text)], width)[-1]
+    question = runs_page.run_lines([info(question=text)], width)[-1]
     for line in (begins, question):
         assert width - 2 <= columns(line) <= width
     noted = Proposal(GraphMapping(), (text,))
@@ -94,5 +94,5 @@ def test_a_reply_a_question_and_a_note_fit(text: str, width: int) -> None:
 
 
 def test_plain_text_is_filled_as_before() -> None:
-    assert filled("one two  three", 7) == ["one two", "three"]
-    assert filled("", 7) == []
+    assert wrap_lines("one two  three", 7) == ["one two", "three"]
+    assert wrap_lines("", 7) == []

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from pgs_neo4j.cli.commands.graph import domain_commands
-from pgs_neo4j.cli.commands.inspect import apart
+from pgs_neo4j.cli.commands.inspect import domain_lines
 from pgs_neo4j.engine.survey import Domain, LabelSample, Proposal, Survey, sample
 from pgs_neo4j.engine.survey.sample import BUCKETS, SAMPLE, SCAN, group_labels, survey
 from pgs_neo4j.model import GraphMapping
@@ -87,7 +87,7 @@ def test_each_domain_has_a_command_of_its_own_and_all_names_differ() -> None:
     assert [one[3] for one in words] == ["movie", "domain-2", "domain-3", "ship-line", "domain-5"]
     assert [one[4:6] for one in words][:4] == [["--label", one.labels[0]] for one in domains[:4]]
     samples = tuple(LabelSample(label=one.labels[0], count=2) for one in domains)
-    lines = apart(domains, Survey(nodes=10, relationships=0, labels=samples), commands)
+    lines = domain_lines(domains, Survey(nodes=10, relationships=0, labels=samples), commands)
     assert lines[1] == "5 domains that no relationship connects"
     assert lines[3:5] == ["  Movie (2 nodes)", commands[0]]
     assert lines[-1] == "All of them together:"
