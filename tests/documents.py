@@ -19,7 +19,7 @@ from pgs_neo4j.documents.fold.rulings import (
     take_back_merge,
 )
 from pgs_neo4j.documents.names.index import IndexedName, name_row
-from pgs_neo4j.documents.names.renewal import hold_resolved
+from pgs_neo4j.documents.names.renewal import hold_with_resolved_names
 from pgs_neo4j.documents.publish.publication import NewChunk, NewDocument, assemble, publish
 from pgs_neo4j.documents.stored import read_chunks
 from pgs_neo4j.graph.hashes import digest
@@ -205,7 +205,7 @@ async def write_documents(
     """
     ids = [*(document.id for document in documents), *filter(None, [gone])]
     stored = await read_chunks(db, graph, ids)
-    async with hold_resolved(db, graph, "Docs", resolver=resolver) as held:
+    async with hold_with_resolved_names(db, graph, "Docs", resolver=resolver) as held:
         what = await assemble(db, graph, documents, stored, held.resolution)
         for _ in range(times):
             await publish(db, held, what)

@@ -65,7 +65,7 @@ class About:
 
 @dataclass(frozen=True, slots=True)
 class Declaration:
-    """One declared setting, from which options, types, and documentation are made."""
+    """One declared setting, the basis of its CLI option, its type hints, and its documentation."""
 
     name: str
     field: FieldInfo
@@ -137,7 +137,7 @@ class Mistyped:
     """
 
 
-def as_written(settings: type[BaseModel], values: Mapping[str, object]) -> dict[str, object]:
+def mark_mistyped(settings: type[BaseModel], values: Mapping[str, object]) -> dict[str, object]:
     """Replace each value of a file by Mistyped if it does not have the type of its key.
 
     Values in tables stay, because each table checks its own keys.

@@ -26,7 +26,7 @@ from pgs_neo4j.config.provenance import (
     Source,
     Sourced,
     check_name,
-    one_reading,
+    read_sources_once,
     unknown_name,
 )
 from pgs_neo4j.config.search_table import SEARCH_KEYS
@@ -34,7 +34,7 @@ from pgs_neo4j.config.settings import Settings
 from pgs_neo4j.errors import ConfigError
 from pgs_neo4j.text.invalid_values import describe_any
 
-_FIELD = re.compile(r'field "(\w+)"')  # in a message of pydantic-settings
+_FIELD = re.compile(r'field "(\w+)"')  # matches the field that a message of pydantic-settings names
 Origin = Literal["default", "file", "environment", "call"]
 ORIGINS: dict[Source, Origin] = {
     "default": "default",
@@ -72,7 +72,7 @@ def load(overrides: Mapping[str, object] | None = None, arguments: Collection[st
     for name in values:
         check_name(name, "the call", arguments)
     _check_limits(os.environ)
-    with one_reading() as inputs:
+    with read_sources_once() as inputs:
         settings = _build(Settings, _select_fields(Settings, values))
         knobs = _build(PGSConfig, _select_fields(PGSConfig, values))
         standing = _find_standing(knobs, values)

@@ -152,7 +152,7 @@ class ModelEntry(BaseModel):
     @field_validator("*", mode="after")
     @classmethod
     def check_numbers(cls, value: object) -> object:
-        """Refuse numbers that no model has."""
+        """Refuse prices, sizes, and other numbers that no model can have."""
         return check_number(value)
 
     @field_validator("extra_body", mode="after")

@@ -109,7 +109,7 @@ def _find_readers(settings: Settings) -> list[ModelAccess]:
 def _find_reader_hosts(settings: Settings) -> list[str]:
     try:
         readers = _find_readers(settings)
-    except ConfigError:  # raised again when the endpoint is used
+    except ConfigError:  # the error is raised when the endpoint is used
         return [host_in(settings.llm_base_url)] if settings.llm_base_url else []
     return list(dict.fromkeys(host_in(access.base_url or OPENAI_URL) for access in readers))
 
@@ -120,7 +120,7 @@ def _warn_of_plain(settings: Settings) -> Iterator[str]:
         models, server = _find_readers(settings), server_access(settings)
         reranker = rerank_access(settings)
     except ConfigError:
-        return  # raised again when the address is used
+        return  # the error is raised when the address is used
     for used in (*models, reranker):
         if used and used.base_url and used.key and is_plain(used.base_url):
             yield (

@@ -26,7 +26,7 @@ from pydantic_settings import (
     SettingsConfigDict,
 )
 
-from pgs_neo4j.config.declaration import as_written
+from pgs_neo4j.config.declaration import mark_mistyped
 from pgs_neo4j.config.providers import KEY_VARIABLES
 from pgs_neo4j.errors import ConfigError
 from pgs_neo4j.model.ceilings import check_number
@@ -58,7 +58,7 @@ class Sourced(BaseSettings):
     @field_validator("*", mode="after")
     @classmethod
     def check_numbers(cls, value: object) -> object:
-        """Refuse numbers that the database or a timer would not take."""
+        """Refuse numbers that the database or a timer cannot handle."""
         return check_number(value)
 
     @classmethod
@@ -80,13 +80,13 @@ class Sourced(BaseSettings):
         Raises ConfigError if the file sets an unknown name.
         """
         del dotenv_settings, file_secret_settings
-        with one_reading() as inputs:
+        with read_sources_once() as inputs:
             for name in inputs.values:
                 check_name(name, str(inputs.path))
         return (
             init_settings,
             env_settings,
-            InitSettingsSource(settings_cls, as_written(settings_cls, inputs.values)),
+            InitSettingsSource(settings_cls, mark_mistyped(settings_cls, inputs.values)),
             InitSettingsSource(settings_cls, dict(inputs.customary)),
         )
 
@@ -108,7 +108,7 @@ class Provenance:
     customary_keys: Mapping[str, SecretStr] = field(default_factory=dict, repr=False)
 
     def source(self, name: str) -> Source:
-        """Return the source of a setting, by default the call."""
+        """Return the source of a setting; without a recorded source, it is the call."""
         return self.sources.get(name, "call")
 
 
@@ -124,10 +124,9 @@ class Inputs:
     variables: frozenset[str]
 
     def trace(self, names: Iterable[str], call: Mapping[str, object]) -> Provenance:
-        """Return the source of each setting, with ``call`` as the values of the call.
+        """Return the source of each setting and of each table key; ``call`` has the call's values.
 
-        A key of a table has the table's name before it, as in ``search.mode`` or
-        ``models.NAME.base_url``.
+        Names of table keys begin with the table, as in ``search.mode`` or ``models.NAME.base_url``.
         """
         called, filed = _with_keys(call), _with_keys(self.values)
         keys = {name for name in called | filed | self.variables if name.startswith("models.")}
@@ -156,7 +155,7 @@ _INPUTS: ContextVar[Inputs | None] = ContextVar("inputs", default=None)
 
 
 @contextmanager
-def one_reading() -> Iterator[Inputs]:
+def read_sources_once() -> Iterator[Inputs]:
     """Read the file and the variables once for everything in the block.
 
     The file may change between two readings, and then a value could get the wrong source. Raises
@@ -182,7 +181,7 @@ def config_file() -> Path | None:
 
 
 def find_file() -> tuple[Path | None, Source]:
-    """Find the ``pgs.toml`` in force and its place.
+    """Return the path of the ``pgs.toml`` in force, and the source that it counts as.
 
     Raises ConfigError if PGS_CONFIG does not name a file.
     """

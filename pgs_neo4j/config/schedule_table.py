@@ -97,7 +97,7 @@ class ScheduleEntry(BaseModel):
     @field_validator("*", mode="after")
     @classmethod
     def check_numbers(cls, value: object) -> object:
-        """Refuse numbers that the database would not take."""
+        """Refuse numbers that the database cannot handle."""
         return check_number(value)
 
     @property
@@ -109,7 +109,7 @@ class ScheduleEntry(BaseModel):
 
     @property
     def limits(self) -> dict[str, int | float]:
-        """The limits of an ingestion that are set."""
+        """The limits that the entry sets for an ingestion, by name."""
         names = ("max_calls", "max_tokens", "max_cost", "run_timeout_s")
         limits = {name: getattr(self, name) for name in names}
         return {name: limit for name, limit in limits.items() if limit is not None}

@@ -20,7 +20,7 @@ Share = Annotated[float, Field(ge=0.0, allow_inf_nan=False)]
 
 
 class SearchDefaults(BaseModel):
-    """How to search where a call does not say. Each field declares everything about its key."""
+    """Defaults for the options of a search. Each field declares everything about its key."""
 
     model_config = TABLE
 

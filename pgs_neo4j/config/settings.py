@@ -10,7 +10,7 @@ from pydantic import Field, PrivateAttr, SecretStr, field_serializer
 from pgs_neo4j.config.addresses import masked_address
 from pgs_neo4j.config.declaration import About, NoneAllowed
 from pgs_neo4j.config.models_table import Models
-from pgs_neo4j.config.provenance import Provenance, Sourced, one_reading
+from pgs_neo4j.config.provenance import Provenance, Sourced, read_sources_once
 from pgs_neo4j.config.providers import ProviderName
 from pgs_neo4j.config.schedule_table import Schedule
 from pgs_neo4j.config.search_table import Search, SearchDefaults
@@ -219,7 +219,7 @@ class Settings(Sourced):
 
     def __init__(self, **values: Any) -> None:
         """Read all sources, and record the source of each value."""
-        with one_reading() as inputs:
+        with read_sources_once() as inputs:
             super().__init__(**values)
         self._provenance = inputs.trace(type(self).model_fields, values)
 

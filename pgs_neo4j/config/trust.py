@@ -81,7 +81,7 @@ class _Address:
     provider: ProviderName | None = None
 
 
-def may_meet(secret: Source, address: Source) -> bool:
+def may_send(secret: Source, address: Source) -> bool:
     """Return whether a secret may go to an address, by their sources.
 
     The source of the address must be at least as trusted. A customary key goes only to a customary
@@ -133,9 +133,9 @@ def server_access(settings: Settings) -> ServerAccess | None:
     address = sources.source("neo4j_uri")
     if settings.neo4j_password is not None:
         secret = sources.source("neo4j_password")
-        if not may_meet(secret, address):
+        if not may_send(secret, address):
             raise _refusal_error("neo4j_password", "neo4j_uri", settings.neo4j_uri, sources)
-    if settings.neo4j_ca and not may_meet(address, sources.source("neo4j_ca")):
+    if settings.neo4j_ca and not may_send(address, sources.source("neo4j_ca")):
         raise ConfigError(
             f"neo4j_ca in {sources.path} cannot vouch for a server that this file does not name, "
             "because the file is only in the working directory; set PGS_NEO4J_CA instead"
@@ -178,7 +178,7 @@ def _general_access(settings: Settings, model: str | None) -> ModelAccess:
         raise _refusal_error("llm_api_key", address.setting, str(address.url), sources)
     if settings.llm_api_key is None or others or address.url is None:
         return ModelAccess(address.url, key, address.provider, model)
-    if may_meet(secret, address.source) or _is_home(address.url, sources):
+    if may_send(secret, address.source) or _is_home(address.url, sources):
         return ModelAccess(address.url, key, address.provider, model)
     if secret == "customary" and is_loopback(address.url):
         return ModelAccess(address.url, None, address.provider, model)
@@ -239,7 +239,7 @@ def _choose_key(
             return _general_access(settings, model).key
         return _find_customary_key(address, sources)
     name = f"models.{model}.api_key"
-    if may_meet(sources.source(name), address.source):
+    if may_send(sources.source(name), address.source):
         return entry.api_key
     raise ConfigError(
         f"{name} is not sent to {host_in(address.url or OPENAI_URL)}, because that address comes "
@@ -297,7 +297,7 @@ def rerank_access(settings: Settings) -> ModelAccess | None:
     url, key, sources = settings.rerank_base_url, settings.rerank_api_key, settings.provenance
     if url is None:
         return None
-    if key is None or may_meet(sources.source("rerank_api_key"), sources.source("rerank_base_url")):
+    if key is None or may_send(sources.source("rerank_api_key"), sources.source("rerank_base_url")):
         return ModelAccess(url, key)
     raise _refusal_error("rerank_api_key", "rerank_base_url", url, sources)
 
@@ -321,7 +321,7 @@ def embedding_model(settings: Settings, default: str) -> str:
     return name
 
 
-def named_code(settings: Settings, name: str) -> str | None:
+def trusted_code_name(settings: Settings, name: str) -> str | None:
     """Return a setting of the form ``package.module:name``, whose code will run; None if unset.
 
     Raises ConfigError if only a file of the working directory names it.

@@ -116,7 +116,7 @@ def compare(
     allowed less. A new document with the text of a missing document is reported as moved.
     """
     comparison = Compared.of(order.sources, stored)
-    rules, signature = rules_of(order.rules, loader, chunker), extractor.signature
+    rules, signature = hash_rules(order.rules, loader, chunker), extractor.signature
     comparing = _Comparer(order, loader, stored, extractor, chunker, comparison, rules, signature)
     return comparison, comparing.wanted()
 
@@ -273,7 +273,7 @@ class _Comparer:
 
     def _allows_enough(self, told: str) -> bool:
         """Return whether an extraction under the schema ``told`` has all that is wanted now."""
-        return narrows(self.order.schema, told, self.order.schemas)
+        return covers_schema(self.order.schema, told, self.order.schemas)
 
     def _list_signatures(self, known: StoredDocument | None) -> list[tuple[str, str]]:
         """Return the extractor's signature with each usable schema hash, the wanted one first."""
@@ -302,7 +302,7 @@ def normalize_loaded(loader: str, loaded: LoadedDocument) -> LoadedDocument:
     return replace(loaded, text=replace(text, text=plain))
 
 
-def narrows(schema: EntitySchema, told: str, schemas: Mapping[str, EntitySchema]) -> bool:
+def covers_schema(schema: EntitySchema, told: str, schemas: Mapping[str, EntitySchema]) -> bool:
     """Return whether an extraction under the schema hash ``told`` has all that ``schema`` allows.
 
     ``schemas`` maps hashes to schemas. An unknown hash counts only if it is that of ``schema``.
@@ -323,7 +323,7 @@ def hash_of(text: DocumentText) -> str:
     return digest([text.text, text.page_starts, outline, given, *unread, *labels])
 
 
-def rules_of(rules: ChunkRules, loader: DocumentLoader, chunker: Chunker | None = None) -> str:
+def hash_rules(rules: ChunkRules, loader: DocumentLoader, chunker: Chunker | None = None) -> str:
     """Return a hash of the rules by which documents are loaded, divided, and given additions."""
     divided: object = [chunker.signature, rules.overlap] if chunker else rules.signature
     return digest([divided, loader.signature, additions.FORM])

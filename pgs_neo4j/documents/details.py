@@ -7,7 +7,7 @@ from typing import Any
 
 from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database
-from pgs_neo4j.documents.compare import narrows, rules_of
+from pgs_neo4j.documents.compare import covers_schema, hash_rules
 from pgs_neo4j.documents.fold.contribution import contribution_of
 from pgs_neo4j.documents.order import Chunker, Extractor
 from pgs_neo4j.documents.schemas import Schemas
@@ -86,9 +86,9 @@ def stale_reasons(
         yield "an ingestion ended before all of it was written"
     if stored.signature != extractor.signature:
         yield "another model or prompt extracted it"
-    elif not all(narrows(schema, schema_hash, schemas) for schema_hash in stored.told):
+    elif not all(covers_schema(schema, schema_hash, schemas) for schema_hash in stored.told):
         yield "it was extracted under another schema"
-    if stored.rules != rules_of(rules, loader, chunker):
+    if stored.rules != hash_rules(rules, loader, chunker):
         yield "its loader or chunk settings have changed since"
 
 

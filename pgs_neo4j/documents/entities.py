@@ -23,12 +23,12 @@ from pgs_neo4j.documents.fold.resolution import (
 )
 from pgs_neo4j.documents.fold.rulings import (
     Ruled,
+    affected_names,
     changed_rulings,
-    mates_of,
+    group_judged_names,
     merge_names,
     merged_into,
     merges_of,
-    names_concerned,
     part_name,
     root_of,
     rulings_in_force,
@@ -38,7 +38,7 @@ from pgs_neo4j.documents.fold.tallies import entity_id
 from pgs_neo4j.documents.names.index import read_present
 from pgs_neo4j.documents.names.neighborhood import read_called
 from pgs_neo4j.documents.names.renewal import read_judgments, read_rulings
-from pgs_neo4j.documents.publish.change import work_out
+from pgs_neo4j.documents.publish.change import compute_change
 from pgs_neo4j.documents.publish.publication import Publication, publish
 from pgs_neo4j.documents.publish.writer import Writer
 from pgs_neo4j.errors import UsageError
@@ -102,7 +102,7 @@ async def read_entity(db: Database, graph: str, wanted: str) -> EntityPage:
 async def _read_names(db: Database, graph: str, entity: Named) -> tuple[EntityName, ...]:
     ruled = await read_rulings(db, graph)
     names = (await read_called(db, graph, [entity], (), ())).names
-    judged = mates_of(await read_judgments(db, graph))
+    judged = group_judged_names(await read_judgments(db, graph))
     joined = explain_names(names, entity, ruled, VariantResolver(), judged)
     rows = [_make_name(names, named, one) for named, one in joined.items()]
     return tuple(sorted(rows, key=lambda row: (row.id != entity_id(entity), -row.mentions, row.id)))
@@ -170,7 +170,7 @@ async def split_entity(
 
 def _find_name(names: NameTallies, entity: Named, wanted: str) -> Named:
     """Return the entity's name that ``wanted`` means, preferably not the leading name."""
-    for key, kind in readings(wanted):
+    for key, kind in possible_names(wanted):
         found = [(key, own) for own in names.by_key.get(key, {}) if kind in (None, own.lower())]
         others = [named for named in found if named != entity]
         if len(others) > 1:
@@ -214,8 +214,8 @@ async def _publish_rulings(db: Database, writer: Writer, former: Ruled, ruled: R
     """Store rulings and publish the resulting changes, in one transaction."""
     stored, deleted = changed_rulings(former, ruled)
     resolution = replace(writer.resolution, rulings=rulings_in_force(ruled))
-    suspects = names_concerned(former, ruled)
-    change = await work_out(db, writer.graph, (), (), resolution, suspects)
+    suspects = affected_names(former, ruled)
+    change = await compute_change(db, writer.graph, (), (), resolution, suspects)
     what = Publication(gone=(), documents=(), change=change, ruled=stored, unruled=deleted)
     await publish(db, replace(writer, resolution=resolution), what)
 
@@ -226,7 +226,7 @@ async def find_entity(db: Database, graph: str, wanted: str) -> Named:
     An id always means its own entity, even if another entity has a name with the same key and type.
     Raises UsageError unless exactly one entity is meant, and DatabaseError.
     """
-    meant = [*readings(wanted)]
+    meant = [*possible_names(wanted)]
     query = queries.get("documents/entities/find")
     rows = await db.read(query, graph=graph, keys=sorted({key for key, _ in meant}))
     named = {(row["entity_key"], row["entity_type"]) for row in rows}
@@ -253,7 +253,7 @@ async def find_entity(db: Database, graph: str, wanted: str) -> Named:
     )
 
 
-def readings(wanted: str) -> Iterator[tuple[str, str | None]]:
+def possible_names(wanted: str) -> Iterator[tuple[str, str | None]]:
     """Yield the keys and types that ``wanted`` may mean, the likeliest first.
 
     The type is in lower case, None if any type is meant.

@@ -18,7 +18,7 @@ from pgs_neo4j.documents.enrich.judging import NamesJudged, judge_names
 from pgs_neo4j.documents.extract.buying import extract_group
 from pgs_neo4j.documents.extract.kept import forget_extractions
 from pgs_neo4j.documents.loading.load import refuse_loaded
-from pgs_neo4j.documents.names.renewal import hold_resolved
+from pgs_neo4j.documents.names.renewal import hold_with_resolved_names
 from pgs_neo4j.documents.order import IngestOrder, IngestTools
 from pgs_neo4j.documents.publish.groups import ExtractedGroup, WrittenGroup, keep_roots, write_group
 from pgs_neo4j.documents.publish.large import (
@@ -73,7 +73,9 @@ async def ingest(order: IngestOrder, tools: IngestTools) -> Ingested:
     began, tally = perf_counter(), _Tally()
     await prepare(tools.db)
     describer = tools.describer.signature if tools.describer else ""
-    resolved = hold_resolved(tools.db, order.graph, order.label, describer, tools.resolver)
+    resolved = hold_with_resolved_names(
+        tools.db, order.graph, order.label, describer, tools.resolver
+    )
     async with resolved as writer:
         tools.keeper.holder = writer.holder
         await refuse_loaded(tools.db, order.graph)

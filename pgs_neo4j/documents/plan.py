@@ -16,7 +16,7 @@ from pgs_neo4j.documents.enrich.embed import EmbeddingTally
 from pgs_neo4j.documents.enrich.judging import PAIRS, find_pairs
 from pgs_neo4j.documents.extract.buying import prompt_groups, read_known
 from pgs_neo4j.documents.fold.resolution import Resolution, VariantResolver
-from pgs_neo4j.documents.fold.rulings import mates_of, rulings_in_force
+from pgs_neo4j.documents.fold.rulings import group_judged_names, rulings_in_force
 from pgs_neo4j.documents.names.renewal import read_judgments, read_rulings
 from pgs_neo4j.documents.order import Extractor, IngestOrder, IngestTools
 from pgs_neo4j.documents.pipeline import group_documents
@@ -167,7 +167,7 @@ async def _forecast_judging(order: IngestOrder, tools: IngestTools) -> PlannedCa
         return PlannedCalls()
     judgments = await read_judgments(tools.db, order.graph)
     rulings = rulings_in_force(await read_rulings(tools.db, order.graph))
-    judged = mates_of(judgments)
+    judged = group_judged_names(judgments)
     resolution = Resolution(tools.resolver or VariantResolver(), rulings, judged)
     pairs = await find_pairs(tools.db, order.graph, resolution, judgments)
     calls = -(-len(pairs) // PAIRS)

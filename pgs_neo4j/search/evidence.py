@@ -216,7 +216,7 @@ async def find_near_members(
         "k": k,
     }
     indexes: list[str] = []
-    if not is_quick(sum(part.size for part in partitions), len(vector)):
+    if not can_compare_all(sum(part.size for part in partitions), len(vector)):
         indexes = await covering_indexes(db, mapping, len(vector))
         if not indexes:
             return NearMembers({}, "", TOO_MANY)
@@ -243,7 +243,7 @@ async def _read_nearest(db: Database, indexes: Sequence[str], k: int, wanted: Ro
     return sorted(rows, key=lambda row: (-row["score"], row["partition"], row["rank"]))
 
 
-def is_quick(count: int, dimensions: int) -> bool:
+def can_compare_all(count: int, dimensions: int) -> bool:
     """Return whether ``count`` embeddings can all be compared with a question quickly."""
     return count * dimensions <= QUICK
 

@@ -76,7 +76,7 @@ async def _search_index(
 
     Searches that the index cannot answer are left out.
     """
-    sought = answerable(searches)
+    sought = answerable_searches(searches)
     index = await read_index(db, order.generation, len(order.partitions), index_terms(sought))
     if index is None:
         return {}
@@ -96,7 +96,7 @@ async def _search_index(
     }
 
 
-def answerable(searches: Iterable[SearchTerms]) -> Sought:
+def answerable_searches(searches: Iterable[SearchTerms]) -> Sought:
     """Return the searches that the text index can answer, with their terms."""
     terms = {search: sought_terms(search) for search in searches}
     return {search: sought for search, sought in terms.items() if sought is not None}

@@ -81,7 +81,7 @@ def unchanged(order: RerankOrder, reason: str) -> Reranked:
     return Reranked(order.scores, f"the order was kept, because {reason}" if order.scores else "")
 
 
-def arranged(order: RerankOrder, nodes: Iterable[str]) -> Reranked:
+def arrange(order: RerankOrder, nodes: Iterable[str]) -> Reranked:
     """Return ``nodes`` in this order, the first with the highest of their scores, and so on.
 
     The scores are only redistributed, because every reader expects them in descending order.
@@ -114,7 +114,7 @@ async def rerank_by_distance(order: RerankOrder) -> Reranked:
     hops = dict(zip(rows[0]["ids"], rows[0]["hops"], strict=True)) | dict.fromkeys(
         nodes[:CENTERS], 0
     )
-    return arranged(order, sorted(nodes, key=lambda node: hops.get(node, len(nodes))))
+    return arrange(order, sorted(nodes, key=lambda node: hops.get(node, len(nodes))))
 
 
 NO_PASSAGES = "the graph names no passages; set chunk_labels and mention_types in its mapping"
@@ -136,7 +136,7 @@ async def rerank_by_mentions(order: RerankOrder) -> Reranked:
         chunk_labels=list(mapping.chunk_labels),
     )
     counts = dict(zip(rows[0]["ids"], rows[0]["counts"], strict=True))
-    return arranged(order, sorted(nodes, key=lambda node: -counts.get(node, 0)))
+    return arrange(order, sorted(nodes, key=lambda node: -counts.get(node, 0)))
 
 
 NO_ENDPOINT = "the reranker http has no endpoint; set rerank_base_url (PGS_RERANK_BASE_URL)"
@@ -158,7 +158,7 @@ async def rerank_by_relevance(order: RerankOrder) -> Reranked:
         ranked = await order.model.rank(order.question, texts)
     best = [nodes[place].element_id for place in ranked]
     learned = take_lessons(order.model)
-    reranked = arranged(order, dict.fromkeys([*best, *order.nodes]))
+    reranked = arrange(order, dict.fromkeys([*best, *order.nodes]))
     return replace(reranked, warning="; ".join(learned))
 
 
@@ -189,7 +189,7 @@ async def rerank_by_novelty(order: RerankOrder) -> Reranked:
     size = len(next(iter(vectors.values())))
     rows = np.array([vectors.get(node, np.zeros(size)) for node in nodes], np.float32)
     relevance = np.array([*scale({node: order.scores[node] for node in nodes}).values()])
-    return arranged(order, (nodes[place] for place in order_diversely(relevance, rows, len(nodes))))
+    return arrange(order, (nodes[place] for place in order_diversely(relevance, rows, len(nodes))))
 
 
 async def _read_embeddings(order: RerankOrder) -> Mapping[str, NDArray[np.float64]] | None:

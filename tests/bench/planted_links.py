@@ -17,7 +17,7 @@ from pgs_neo4j.graph.pairs import (
 )
 from pgs_neo4j.graph.vectors import unit
 from pgs_neo4j.model import GraphMapping
-from pgs_neo4j.search.paths.neighbors import find_neighbors, find_through
+from pgs_neo4j.search.paths.neighbors import find_neighbors, find_through_hubs
 
 Rows = NDArray[np.float32]
 
@@ -61,14 +61,14 @@ async def measure_hubs(database: Database) -> dict[str, float]:
     true = without = 0
     for i in range(HUBS):
         entry = {ids[f"hit {i}"]: 1.0}
-        hits = await find_through(database, MAPPING, entry, QUESTION, 10)
+        hits = await find_through_hubs(database, MAPPING, entry, QUESTION, 10)
         true += hits.ways.get(ids[f"target {i}"], "") == _way(i)
         near = await find_neighbors(database, MAPPING, entry, 10)
         without += ids[f"target {i}"] in near.scores
     seconds = []
     for _ in range(TURNS):
         began = perf_counter()
-        await find_through(database, MAPPING, {ids["source"]: 1.0}, QUESTION, 100)
+        await find_through_hubs(database, MAPPING, {ids["source"]: 1.0}, QUESTION, 100)
         seconds.append(perf_counter() - began)
     await database.call(DELETE, {}, "write")
     return {

@@ -21,13 +21,13 @@ from pgs_neo4j.documents.fold.resolution import Resolution, VariantResolver
 from pgs_neo4j.documents.fold.rulings import (
     Judgment,
     Ruled,
-    mates_of,
-    names_concerned,
+    affected_names,
+    group_judged_names,
     rulings_in_force,
 )
 from pgs_neo4j.documents.fold.tallies import EntityRow, RelationPlace, RelationRow, entity_id
 from pgs_neo4j.documents.names.index import IndexedName, placed_blocks
-from pgs_neo4j.documents.publish.change import Change, MovedMentions, work_out
+from pgs_neo4j.documents.publish.change import Change, MovedMentions, compute_change
 from pgs_neo4j.documents.stored import EXTRACTION
 from pgs_neo4j.graph.hashes import text_hash
 from pgs_neo4j.model.documents import GroundedExtraction
@@ -64,7 +64,7 @@ class DocumentGraph:
         """Remove some chunks, and add or change others, as a publication would."""
         leaving = [self._contribution(id_) for id_ in {*gone, *(coming.keys() & self.chunks)}]
         added = [contribution_of(id_, said, sure=sure) for id_, (said, sure) in coming.items()]
-        change = await work_out(self.database, "docs", leaving, added, self.resolution)
+        change = await compute_change(self.database, "docs", leaving, added, self.resolution)
         for id_ in gone:
             del self.chunks[id_]
         self.chunks |= coming
@@ -73,13 +73,13 @@ class DocumentGraph:
 
     async def rule(self, ruled: Ruled) -> Change:
         """Replace the rulings on names."""
-        suspects = names_concerned(self.ruled, ruled)
+        suspects = affected_names(self.ruled, ruled)
         self.ruled = ruled
         return await self._resolve(suspects, rulings=rulings_in_force(ruled))
 
     async def judge(self, *judged: Judgment) -> Change:
         """Replace the judgments of a model."""
-        mates = mates_of(judged)
+        mates = group_judged_names(judged)
         return await self._resolve({*self.resolution.judged, *mates}, judged=mates)
 
     def read_present(self, params: Row) -> list[Row]:
@@ -159,7 +159,7 @@ class DocumentGraph:
 
     async def _resolve(self, suspects: set[Named], **changed: Any) -> Change:
         self.resolution = replace(self.resolution, **changed)
-        change = await work_out(self.database, "docs", (), (), self.resolution, suspects)
+        change = await compute_change(self.database, "docs", (), (), self.resolution, suspects)
         self._apply(change, set())
         return change
 

@@ -8,7 +8,7 @@ from pgs_neo4j.database.connection import Database
 from pgs_neo4j.documents.enrich.arbiter import ShownName
 from pgs_neo4j.documents.enrich.judging import NamesJudged, judge_names
 from pgs_neo4j.documents.entities import list_entities, read_entity, split_entity
-from pgs_neo4j.documents.names.renewal import hold_resolved, read_judgments, read_rulings
+from pgs_neo4j.documents.names.renewal import hold_with_resolved_names, read_judgments, read_rulings
 from pgs_neo4j.documents.publish.publication import prepare
 from pgs_neo4j.errors import ModelUnavailableError, PromptTooLongError, StoppedError
 from pgs_neo4j.events import ignore
@@ -37,7 +37,7 @@ async def write(db: Database, graph: str, *texts: str) -> None:
 
 
 async def judge(db: Database, graph: str, arbiter: RuledArbiter) -> NamesJudged:
-    async with hold_resolved(db, graph, "Docs") as held:
+    async with hold_with_resolved_names(db, graph, "Docs") as held:
         return await judge_names(db, held, arbiter, 1, ignore)
 
 
@@ -77,7 +77,7 @@ async def test_people_have_the_last_word(db: Database, graph: str) -> None:
     await write(db, graph, *NAMES)
     arbiter = RuledArbiter(same_bill)
     await judge(db, graph, arbiter)
-    async with hold_resolved(db, graph, "Docs") as held:
+    async with hold_with_resolved_names(db, graph, "Docs") as held:
         await split_entity(db, held, "William Gates", ["Bill Gates"])
     assert await names(db, graph) == set(NAMES.values())
     await judge(db, graph, arbiter)

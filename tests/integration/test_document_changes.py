@@ -26,8 +26,8 @@ from pgs_neo4j.documents.entities import (
     split_entity,
 )
 from pgs_neo4j.documents.fold.resolution import Resolution
-from pgs_neo4j.documents.fold.rulings import Judgment, Ruled, mates_of, rulings_in_force
-from pgs_neo4j.documents.names.renewal import hold_resolved, read_judgments, read_rulings
+from pgs_neo4j.documents.fold.rulings import Judgment, Ruled, group_judged_names, rulings_in_force
+from pgs_neo4j.documents.names.renewal import hold_with_resolved_names, read_judgments, read_rulings
 from pgs_neo4j.documents.order import Embedding
 from pgs_neo4j.documents.publish.publication import NewDocument, assemble, prepare, publish
 from pgs_neo4j.documents.publish.writer import Writer, hold_documents
@@ -72,7 +72,7 @@ async def embed(db: Database, writer: Writer, embedder: ScriptedEmbedder) -> Non
 
     _, tools = ingestion(Documents(), WordExtractor(), Path())
     tools = replace(tools, db=db, embedding=Embedding(embedder, begin))
-    async with hold_resolved(db, writer.graph, writer.label) as held:
+    async with hold_with_resolved_names(db, writer.graph, writer.label) as held:
         done = await embed_waiting(tools, held, stopped="")
     assert not done.ended
 
@@ -80,7 +80,7 @@ async def embed(db: Database, writer: Writer, embedder: ScriptedEmbedder) -> Non
 async def rule(db: Database, writer: Writer, random: Random) -> str:
     """Merge two entities or split one, if there are such; tell which."""
     there = sorted(entity.id for entity in await list_entities(db, writer.graph))
-    async with hold_resolved(db, writer.graph, writer.label) as held:
+    async with hold_with_resolved_names(db, writer.graph, writer.label) as held:
         if len(there) > 1 and random.random() < 0.5:
             one, into = random.sample(there, 2)
             await merge_entities(db, held, [one], into)
@@ -103,7 +103,7 @@ def parting_names(page: EntityPage) -> list[str]:
 
 async def judge(db: Database, writer: Writer) -> None:
     """Have close names judged."""
-    async with hold_resolved(db, writer.graph, writer.label) as held:
+    async with hold_with_resolved_names(db, writer.graph, writer.label) as held:
         await judge_names(db, held, RuledArbiter(), 1, ignore)
 
 
@@ -117,7 +117,7 @@ async def publish_rulings(
     db: Database, writer: Writer, ruled: Ruled, judged: list[Judgment]
 ) -> None:
     """Store rulings before there is anything to rule on."""
-    async with hold_resolved(db, writer.graph, writer.label) as held:
+    async with hold_with_resolved_names(db, writer.graph, writer.label) as held:
         nothing = await assemble(db, held.graph, [], {}, held.resolution)
         await publish(db, held, replace(nothing, ruled=ruled, judged=judged))
 
@@ -251,7 +251,7 @@ async def is_as_at_once(db: Database, history: History) -> bool:
     found, wanted = await stored_graph(db, held.graph), await stored_graph(db, other.graph)
     for node in (*found["nodes"], *wanted["nodes"]):
         del node["properties"]["graph"]
-    resolution = Resolution(rulings=rulings_in_force(ruled), judged=mates_of(judged))
+    resolution = Resolution(rulings=rulings_in_force(ruled), judged=group_judged_names(judged))
     named = await stored_names(db, held.graph) == name_rows(live.values(), held.graph, resolution)
     return found == wanted and named and {*await read_documents(db, held.graph)} == set(live)
 

@@ -9,7 +9,7 @@ import pytest
 
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.documents.deletion.delete import delete_documents
-from pgs_neo4j.documents.names.renewal import hold_resolved
+from pgs_neo4j.documents.names.renewal import hold_with_resolved_names
 from pgs_neo4j.documents.stored import read_documents
 from pgs_neo4j.engine import PGS
 from pgs_neo4j.errors import ModelUnavailableError, UsageError
@@ -209,7 +209,7 @@ async def test_what_many_chunks_describe_is_described_once_by_the_model(
     assert described_calls(await pgs.ingest.plan(later, "docs")) == (0, 1)
     assert (await pgs.ingest(tmp_path, "docs")).usage.calls == 0
     (tmp_path / "7.md").unlink()
-    async with hold_resolved(db, "docs", "Docs") as writer:  # of someone without a model
+    async with hold_with_resolved_names(db, "docs", "Docs") as writer:  # of someone without a model
         await delete_documents(db, writer, [(await read_documents(db, "docs"))["7.md"]])
     assert "gate number" in await description(db)
     assert (await pgs.ingest(tmp_path, "docs")).described == 1

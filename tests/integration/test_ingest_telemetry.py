@@ -9,7 +9,7 @@ import pytest
 
 from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database
-from pgs_neo4j.documents.names.renewal import hold_resolved
+from pgs_neo4j.documents.names.renewal import hold_with_resolved_names
 from pgs_neo4j.engine import PGS
 from pgs_neo4j.errors import BusyError
 from pgs_neo4j.llm.scripted import Reply
@@ -88,7 +88,7 @@ async def test_an_ingestion_is_a_tree_of_its_steps_without_text_also_if_it_fails
     statements = {span.name for span in traced.spans} & set(queries.names())
     assert "documents/publish" in statements
     assert step(traced, "publish")["documents/publish"] == 1
-    async with hold_resolved(db, "docs", "Docs", "", None):
+    async with hold_with_resolved_names(db, "docs", "Docs", "", None):
         with pytest.raises(BusyError):
             await pgs.ingest(folder, "docs")
     failed = attributes(traced.named(spans.INGEST)[-1])

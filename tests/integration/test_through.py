@@ -9,7 +9,7 @@ import pytest
 
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.model import GraphMapping
-from pgs_neo4j.search.paths.neighbors import find_through
+from pgs_neo4j.search.paths.neighbors import find_through_hubs
 from pgs_neo4j.search.paths.walk import Hits
 from tests.database import alter, fetch
 
@@ -41,7 +41,7 @@ async def ids_of(db: Database, name: str) -> dict[str, str]:
 
 async def through(db: Database, entries: dict[str, str], **changed: Any) -> Hits:
     given: dict[str, Any] = {"vector": np.array([0.0, 1.0], np.float32), "k": 100} | changed
-    return await find_through(db, MAPPING, dict.fromkeys(entries.values(), 1.0), **given)
+    return await find_through_hubs(db, MAPPING, dict.fromkeys(entries.values(), 1.0), **given)
 
 
 async def test_targets_beyond_one_and_two_hubs_come_with_their_true_paths(db: Database) -> None:

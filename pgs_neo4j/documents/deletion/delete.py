@@ -35,7 +35,7 @@ from pgs_neo4j.documents.deletion.scan import (
 )
 from pgs_neo4j.documents.extract.kept import forget_all, forget_documents, forget_extractions
 from pgs_neo4j.documents.publish.publication import NewDocument, Publication, assemble, publish
-from pgs_neo4j.documents.publish.writer import Writer, lost_right
+from pgs_neo4j.documents.publish.writer import Writer, writing_lost_error
 from pgs_neo4j.documents.stored import StoredDocument, read_chunk_ids, read_chunks, read_some_chunks
 from pgs_neo4j.errors import DatabaseMemoryError
 from pgs_neo4j.events import OnEvent, StepStarted, ignore
@@ -319,7 +319,7 @@ async def keep_deletion(
         query = queries.get("documents/deletion/keep_deletion")
         held = {"graph": writer.graph, "holder": writer.holder}
         if not await db.write(query, **held, uid=uids[-1], properties=properties):
-            raise lost_right(writer.graph)
+            raise writing_lost_error(writer.graph)
     return uids
 
 
@@ -333,5 +333,5 @@ async def end_deletions(db: Database, writer: Writer, uids: Sequence[str]) -> No
     held = {"graph": writer.graph, "holder": writer.holder}
     for first in range(0, len(uids), MOST_FREED):
         if not await db.write(query, **held, uids=uids[first : first + MOST_FREED]):
-            raise lost_right(writer.graph)
+            raise writing_lost_error(writer.graph)
     await forget_ended(db)

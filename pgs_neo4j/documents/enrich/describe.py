@@ -19,9 +19,9 @@ from pgs_neo4j.database.connection import Database
 from pgs_neo4j.database.queries import Row
 from pgs_neo4j.database.tasks import together
 from pgs_neo4j.documents.extract.model import PAID, KeptReplies, PaidReply, reuse_reply
-from pgs_neo4j.documents.fold.tallies import JOINED_FRAGMENTS, MOST_FRAGMENTS, are_long
+from pgs_neo4j.documents.fold.tallies import JOINED_FRAGMENTS, MOST_FRAGMENTS, need_summary
 from pgs_neo4j.documents.order import Describer, IngestOrder, IngestTools
-from pgs_neo4j.documents.publish.writer import Writer, lost_right
+from pgs_neo4j.documents.publish.writer import Writer, writing_lost_error
 from pgs_neo4j.documents.wanted import WantedDocument
 from pgs_neo4j.errors import ModelOutputError, PromptTooLongError
 from pgs_neo4j.events import OnEvent, Progressed, StepStarted
@@ -156,7 +156,7 @@ async def _write_descriptions(
     query = queries.get("documents/descriptions/write_descriptions")
     held = {"graph": writer.graph, "holder": writer.holder, "describer": describer.signature}
     if not await db.write(query, **held, rows=[*described]):
-        raise lost_right(writer.graph)
+        raise writing_lost_error(writer.graph)
 
 
 @dataclass(frozen=True, slots=True)
@@ -300,7 +300,7 @@ async def summarize_tree(fragments: Sequence[str], summarize: Summarize, level: 
     """
     parts: list[str] = []
     for group in _group_by_hash(fragments, level):
-        if are_long(group) and len(group) < len(fragments):
+        if need_summary(group) and len(group) < len(fragments):
             parts.append(await summarize_tree(group, summarize, level + 1))
         else:
             parts += group

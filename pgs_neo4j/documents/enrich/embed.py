@@ -19,7 +19,7 @@ from pgs_neo4j.database.connection import Database
 from pgs_neo4j.database.queries import Row
 from pgs_neo4j.documents.order import Embedding, IngestOrder, IngestTools
 from pgs_neo4j.documents.publish.publication import entity_label, fact_vector, text_part
-from pgs_neo4j.documents.publish.writer import Writer, lost_right
+from pgs_neo4j.documents.publish.writer import Writer, writing_lost_error
 from pgs_neo4j.documents.stored import StoredChunk
 from pgs_neo4j.documents.wanted import WantedDocument
 from pgs_neo4j.errors import ModelError
@@ -298,7 +298,7 @@ async def write_vectors(
         query = queries.get("documents/vectors/write_fact_vectors")
         written = await db.write(query, **given, vector=fact_vector(writer.label))
     if not written:
-        raise lost_right(writer.graph)
+        raise writing_lost_error(writer.graph)
 
 
 async def forget_vectors(db: Database, writer: Writer, model: str) -> None:
@@ -312,13 +312,13 @@ async def forget_vectors(db: Database, writer: Writer, model: str) -> None:
     while after is not None:
         rows = await db.write(facts, **held, vector=fact_vector(writer.label), after=after)
         if not rows:
-            raise lost_right(writer.graph)
+            raise writing_lost_error(writer.graph)
         after = rows[0]["last"]
     nodes = queries.get("documents/vectors/forget_nodes")
     while rows := await db.write(nodes, **held):
         if not rows[0]["removed"]:
             return
-    raise lost_right(writer.graph)
+    raise writing_lost_error(writer.graph)
 
 
 @dataclass(slots=True)

@@ -17,12 +17,12 @@ from pgs_neo4j.documents.enrich.arbiter import Pair, ShownName, close_pairs
 from pgs_neo4j.documents.enrich.embed import read_space
 from pgs_neo4j.documents.fold.contribution import Named
 from pgs_neo4j.documents.fold.resolution import Resolution
-from pgs_neo4j.documents.fold.rulings import Judgment, mates_of
+from pgs_neo4j.documents.fold.rulings import Judgment, group_judged_names
 from pgs_neo4j.documents.fold.tallies import entity_id
 from pgs_neo4j.documents.names.index import read_all_present
 from pgs_neo4j.documents.names.renewal import read_judgments
 from pgs_neo4j.documents.order import Arbiter
-from pgs_neo4j.documents.publish.change import work_out
+from pgs_neo4j.documents.publish.change import compute_change
 from pgs_neo4j.documents.publish.publication import Publication, publish
 from pgs_neo4j.documents.publish.writer import Writer
 from pgs_neo4j.errors import PromptTooLongError
@@ -96,10 +96,10 @@ async def judge_names(
         if not judged:
             continue
         judgments += judged
-        resolution = replace(writer.resolution, judged=mates_of(judgments))
+        resolution = replace(writer.resolution, judged=group_judged_names(judgments))
         writer = replace(writer, resolution=resolution)
         suspects = [named for one in judged if one.same for named in one.pair]
-        change = await work_out(db, writer.graph, (), (), resolution, suspects)
+        change = await compute_change(db, writer.graph, (), (), resolution, suspects)
         await publish(db, writer, Publication(gone=(), documents=(), change=change, judged=judged))
         done.pairs += len(judged)
         done.same += sum(one.same for one in judged)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.database.queries import Row
-from pgs_neo4j.documents.publish.writer import lost_right
+from pgs_neo4j.documents.publish.writer import writing_lost_error
 from pgs_neo4j.documents.stored import EXTRACTION
 from pgs_neo4j.model.documents import GroundedExtraction
 
@@ -141,7 +141,7 @@ class Keeper:
         rows = [{"key": key, **row} for key, row in data.items()]
         query = queries.get("documents/keep_extractions")
         if not await self.db.write(query, graph=self.graph, holder=self.holder, rows=rows):
-            raise lost_right(self.graph)
+            raise writing_lost_error(self.graph)
 
 
 async def read_kept(db: Database, graph: str, keys: Iterable[str]) -> dict[str, GroundedExtraction]:

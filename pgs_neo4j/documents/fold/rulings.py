@@ -84,7 +84,7 @@ def merged_into(ruled: Ruled, named: Named) -> list[Named]:
     return sorted(other for other, ruling in ruled.items() if ruling.into == named)
 
 
-def names_concerned(former: Ruled, ruled: Ruled) -> set[Named]:
+def affected_names(former: Ruled, ruled: Ruled) -> set[Named]:
     """Return the names whose rulings differ, and the names that these rulings lead to."""
     before, after = rulings_in_force(former), rulings_in_force(ruled)
     return {named for pair in {*before.items()} ^ {*after.items()} for named in pair}
@@ -110,7 +110,7 @@ class Judgment:
         return self.one, self.other
 
 
-def mates_of(judgments: Iterable[Judgment]) -> Judged:
+def group_judged_names(judgments: Iterable[Judgment]) -> Judged:
     """Return, for each name, the names that a model judged to mean the same thing."""
     mates: dict[Named, set[Named]] = defaultdict(set)
     for judgment in judgments:
@@ -125,7 +125,7 @@ def ruling_id(named: Named) -> str:
     return f"ruling:{named[1]}:{named[0]}"
 
 
-def ruled_rows(ruled: Mapping[Named, Ruling], judged: Iterable[Judgment]) -> list[Row]:
+def ruling_rows(ruled: Mapping[Named, Ruling], judged: Iterable[Judgment]) -> list[Row]:
     """Return the rows of the nodes for rulings, sorted by name, and then for judgments."""
     rulings = [_ruling_row(named, one) for named, one in sorted(ruled.items())]
     return [*rulings, *map(_judgment_row, judged)]

@@ -204,7 +204,7 @@ def entity_row(entity: Named, tallies: Mapping[Named, EntityTally]) -> EntityRow
         description=join_fragments(fragments),
         mentions=total.count,
         viewed=total.sure > 0 or total.count >= LEAST_MENTIONS,
-        fragments_hash=digest(fragments) if are_long(fragments) else "",
+        fragments_hash=digest(fragments) if need_summary(fragments) else "",
         called=dump_called(tallies),
     )
 
@@ -227,7 +227,7 @@ def relation_row(place: RelationPlace, tally: RelationTally) -> RelationRow | No
     )
 
 
-def are_long(fragments: Sequence[str]) -> bool:
+def need_summary(fragments: Sequence[str]) -> bool:
     """Return whether there are too many or too long descriptions to join them unchanged."""
     many = len(fragments) >= JOINED_FRAGMENTS
     return many or (len(fragments) > 1 and sum(map(estimate, fragments)) >= JOINED_TOKENS)
@@ -246,7 +246,7 @@ def join_fragments(fragments: Iterable[str]) -> str:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CalledAs:
+class NameTallyRow:
     """The tally of one name and type: spellings and abbreviations with counts."""
 
     key: str
@@ -257,13 +257,13 @@ class CalledAs:
     fragments: list[str]
 
 
-_CALLED = TypeAdapter(tuple[CalledAs, ...])
+_CALLED = TypeAdapter(tuple[NameTallyRow, ...])
 
 
 def dump_called(tallies: Mapping[Named, EntityTally]) -> str:
     """Return the tallies of an entity's names as JSON; equal tallies give the same text."""
     called = tuple(
-        CalledAs(
+        NameTallyRow(
             key=key,
             type=kind,
             sure=tally.sure,
@@ -289,7 +289,7 @@ def load_called(text: str, mentions: int) -> dict[Named, EntityTally] | None:
     return tallies if sum(tally.count for tally in tallies.values()) == mentions else None
 
 
-def _tally_of(called: CalledAs) -> EntityTally:
+def _tally_of(called: NameTallyRow) -> EntityTally:
     tally = EntityTally(
         count=sum(called.names.values()),
         sure=called.sure,

@@ -111,7 +111,7 @@ async def check_label(database: Database, graph: str, label: str) -> None:
 async def refuse_documents(db: Database, graph: str) -> None:
     """Raise UsageError if the graph has documents, which a load would delete."""
     if (await _read_kind(db, graph))["documents"]:
-        raise documents_there(graph)
+        raise holds_documents_error(graph)
 
 
 async def refuse_loaded(db: Database, graph: str) -> None:
@@ -122,7 +122,7 @@ async def refuse_loaded(db: Database, graph: str) -> None:
         )
 
 
-def documents_there(graph: str) -> UsageError:
+def holds_documents_error(graph: str) -> UsageError:
     """Return the error for a load into a graph of documents."""
     return UsageError(
         f"graph {graph} is made of documents, which loading a file would delete; load it under "
@@ -169,7 +169,7 @@ async def _replace_graph(
         )
         _check_owned(rows, graph)
         if not rows[0]["finished"]:
-            raise documents_there(graph)
+            raise holds_documents_error(graph)
         finished = True
         return rows[0]
     finally:

@@ -13,12 +13,17 @@ from pgs_neo4j.database.queries import Row
 from pgs_neo4j.documents.fold.contribution import Named
 from pgs_neo4j.documents.fold.folding import NameTallies
 from pgs_neo4j.documents.fold.resolution import Resolution, Resolver, VariantResolver, resolve
-from pgs_neo4j.documents.fold.rulings import Judgment, Ruling, mates_of, rulings_in_force
+from pgs_neo4j.documents.fold.rulings import Judgment, Ruling, group_judged_names, rulings_in_force
 from pgs_neo4j.documents.fold.tallies import EntityTally
 from pgs_neo4j.documents.names.index import IndexedName, create_name_indexes, name_row
-from pgs_neo4j.documents.publish.change import work_out
+from pgs_neo4j.documents.publish.change import compute_change
 from pgs_neo4j.documents.publish.publication import Publication, mapping_of, publish
-from pgs_neo4j.documents.publish.writer import Writer, hold_documents, lost_right, read_type_labels
+from pgs_neo4j.documents.publish.writer import (
+    Writer,
+    hold_documents,
+    read_type_labels,
+    writing_lost_error,
+)
 from pgs_neo4j.errors import UsageError
 from pgs_neo4j.text.extraction.names import normalize_name
 
@@ -29,7 +34,7 @@ SUSPECTS = 200
 
 
 @asynccontextmanager
-async def hold_resolved(
+async def hold_with_resolved_names(
     db: Database, graph: str, label: str, describer: str = "", resolver: Resolver | None = None
 ) -> AsyncIterator[Writer]:
     """Hold the right to write the documents of a graph, with all of its names resolved.
@@ -39,7 +44,7 @@ async def hold_resolved(
     """
     async with hold_documents(db, graph, label, describer) as held:
         rulings = rulings_in_force(await read_rulings(db, graph))
-        judged = mates_of(await read_judgments(db, graph))
+        judged = group_judged_names(await read_judgments(db, graph))
         resolution = Resolution(resolver or VariantResolver(), rulings, judged)
         view = (label, *mapping_of(label).labels)
         types = await read_type_labels(db, graph, view)
@@ -92,10 +97,10 @@ async def renew_names(db: Database, writer: Writer, *, given: bool) -> None:
         some = stored[first : first + BATCH]
         rows = [name_row(one, resolution.resolver) for one in some]
         if not await db.write(query, **held, rows=rows):
-            raise lost_right(writer.graph)
+            raise writing_lost_error(writer.graph)
     for first in range(0, len(suspects), SUSPECTS):
         names = suspects[first : first + SUSPECTS]
-        change = await work_out(db, writer.graph, (), (), resolution, names)
+        change = await compute_change(db, writer.graph, (), (), resolution, names)
         await publish(db, writer, Publication(gone=[], documents=[], change=change))
     own = signature != VariantResolver().signature
     await db.write(queries.get("documents/names/set_resolver"), **held, resolver=signature, own=own)

@@ -70,7 +70,7 @@ class MovedMentions:
     names: list[str]
 
 
-async def work_out(
+async def compute_change(
     db: Database,
     graph: str,
     gone: Iterable[Contribution],

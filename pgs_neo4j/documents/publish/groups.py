@@ -14,7 +14,7 @@ from pgs_neo4j.database.connection import Database
 from pgs_neo4j.documents.extract.buying import Extracted
 from pgs_neo4j.documents.order import IngestOrder, IngestTools
 from pgs_neo4j.documents.publish.publication import NewChunk, NewDocument, assemble, publish
-from pgs_neo4j.documents.publish.writer import Writer, lost_right
+from pgs_neo4j.documents.publish.writer import Writer, writing_lost_error
 from pgs_neo4j.documents.stored import StoredChunk
 from pgs_neo4j.documents.wanted import WantedChunk, WantedDocument
 from pgs_neo4j.errors import DatabaseError, DatabaseMemoryError, QueryError, StoppedError
@@ -212,4 +212,4 @@ async def keep_roots(db: Database, writer: Writer, roots: Mapping[str, Sequence[
     for first in range(0, len(rows), MOST_ROWS):
         some = rows[first : first + MOST_ROWS]
         if not await db.write(query, graph=writer.graph, holder=writer.holder, rows=some):
-            raise lost_right(writer.graph)
+            raise writing_lost_error(writer.graph)

@@ -17,12 +17,12 @@ from pgs_neo4j.database.queries import Row
 from pgs_neo4j.documents.fold.contribution import Contribution, Named, contribution_of
 from pgs_neo4j.documents.fold.folding import MentionRow
 from pgs_neo4j.documents.fold.resolution import Resolution
-from pgs_neo4j.documents.fold.rulings import Judgment, Ruling, ruled_rows, ruling_id
+from pgs_neo4j.documents.fold.rulings import Judgment, Ruling, ruling_id, ruling_rows
 from pgs_neo4j.documents.fold.tallies import EntityRow, RelationRow, entity_id, relation_ends
 from pgs_neo4j.documents.loading.load import create_loaded_key
 from pgs_neo4j.documents.names.index import name_row
-from pgs_neo4j.documents.publish.change import Change, work_out
-from pgs_neo4j.documents.publish.writer import Writer, lost_right
+from pgs_neo4j.documents.publish.change import Change, compute_change
+from pgs_neo4j.documents.publish.writer import Writer, writing_lost_error
 from pgs_neo4j.documents.stored import EXTRACTION, StoredChunk
 from pgs_neo4j.errors import UsageError
 from pgs_neo4j.graph.hashes import text_hash
@@ -110,7 +110,7 @@ async def assemble(
     return Publication(
         gone=[*removed, *(id_ for id_ in old if id_ not in new)],
         documents=documents,
-        change=await work_out(db, graph, leaving, coming, resolution),
+        change=await compute_change(db, graph, leaving, coming, resolution),
     )
 
 
@@ -145,14 +145,14 @@ async def publish(db: Database, writer: Writer, what: Publication, *, last: bool
         relations=[_relation_row(row) for row in change.relations.values()],
         describer=writer.describer or None,
         named=[name_row(one, writer.resolution.resolver) for one in change.named],
-        ruled=ruled_rows(what.ruled, what.judged),
+        ruled=ruling_rows(what.ruled, what.judged),
         unruled=[ruling_id(named) for named in what.unruled],
         unnamed=[{"key": key, "type": kind} for key, kind in change.unnamed],
         vector=fact_vector(writer.label),
         moved=_find_moved(what),
     )
     if not rows:
-        raise lost_right(writer.graph)
+        raise writing_lost_error(writer.graph)
 
 
 def _find_moved(what: Publication) -> list[Row]:

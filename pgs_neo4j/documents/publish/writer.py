@@ -142,7 +142,7 @@ def _has_ended(holder: str) -> bool:
     return process.has_ended() or (process.is_this_process() and holder not in _in_use)
 
 
-def lost_right(graph: str) -> LeaseLostError:
+def writing_lost_error(graph: str) -> LeaseLostError:
     """Return the error for a writer whose right another process has taken."""
     return LeaseLostError(
         f"another process began to write the documents of graph {graph}; what was published "

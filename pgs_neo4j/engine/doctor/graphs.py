@@ -19,7 +19,7 @@ from pgs_neo4j.errors import PGSError
 from pgs_neo4j.model import GraphMapping
 from pgs_neo4j.pgs.partitioning import generation
 from pgs_neo4j.pgs.sweeping.fit import fitting_limit, is_narrower, most_tokens, repartition_command
-from pgs_neo4j.search.evidence import is_quick
+from pgs_neo4j.search.evidence import can_compare_all
 from pgs_neo4j.search.known_indexes import covering_indexes, covering_text_indexes
 from pgs_neo4j.text.shown import counted, percent
 
@@ -163,7 +163,7 @@ async def _check_embeddings(
         fix = "embed the rest, or set PGS_EMBEDDER=hashing, which reads every text"
         return Check(name, "warning", detail, fix)
     count = round(share * sum(label.count for label in content.labels))
-    if not is_quick(count, common) and not await covering_indexes(db, graph.mapping, common):
+    if not can_compare_all(count, common) and not await covering_indexes(db, graph.mapping, common):
         fix = f"'pgs index create --graph {graph.name}' lets them count when questions are routed"
         return Check(name, "warning", f"{detail}; no vector index covers them", fix)
     return Check(name, "ok", detail)

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import TypeVar, cast
 
-from pgs_neo4j.config import named_code
+from pgs_neo4j.config import trusted_code_name
 from pgs_neo4j.documents.enrich.describe import describer_signature
 from pgs_neo4j.documents.fold.resolution import OwnResolver, Resolver
-from pgs_neo4j.documents.names.renewal import hold_resolved
+from pgs_neo4j.documents.names.renewal import hold_with_resolved_names
 from pgs_neo4j.documents.order import Chunker, Describer, Extractor
 from pgs_neo4j.documents.publish.writer import Writer
 from pgs_neo4j.engine.core import Core
@@ -63,7 +63,7 @@ class Parts:
             check_given(kind, given, PARTS[kind])
             return given
         setting = f"ingest_{kind}"
-        code = named_code(self.core.settings, setting)
+        code = trusted_code_name(self.core.settings, setting)
         if code is None:
             return None
         if code not in self.core.parts:
@@ -129,4 +129,4 @@ def hold_graph(
     own = parts.describer()
     built_in = describer_signature(core.sweep_llm, core.config.sweep_effort)
     signature = own.signature if own else built_in
-    return hold_resolved(core.db, graph, label, signature, parts.resolver(resolver))
+    return hold_with_resolved_names(core.db, graph, label, signature, parts.resolver(resolver))

@@ -25,7 +25,7 @@ from pgs_neo4j.search.paths.neighbors import (
     find_analogies,
     find_neighbors,
     find_passages,
-    find_through,
+    find_through_hubs,
 )
 from pgs_neo4j.search.paths.own_index import OwnIndex
 from pgs_neo4j.search.paths.text import find_by_text, find_by_title, find_findings
@@ -111,7 +111,7 @@ class SearchView:
 
     def through(self, scores: Mapping[str, float]) -> Awaitable[Hits]:
         """Walk from the best nodes through nodes without text."""
-        return find_through(self.db, self.mapping, scores, self.vector, PATH_HITS)
+        return find_through_hubs(self.db, self.mapping, scores, self.vector, PATH_HITS)
 
     def analogies(self, scores: Mapping[str, float]) -> Awaitable[Hits]:
         """Go from the best nodes to their analogies."""

@@ -60,7 +60,7 @@ async def find_neighbors(
     return Hits(f"relationships of the {len(sources)} best nodes", scores_of(rows))
 
 
-async def find_through(
+async def find_through_hubs(
     db: Database,
     mapping: GraphMapping,
     scores: Mapping[str, float],

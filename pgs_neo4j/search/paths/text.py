@@ -64,7 +64,7 @@ async def find_by_text(
     mapping names facts, because a full-text index of nodes does not hold them. The names of a
     node's labels and relationship types count as its words. Raises DatabaseError.
     """
-    asked_words = searched_words(question)
+    asked_words = words_to_search(question)
     if not asked_words:
         return Hits("no words to search for")
     covering = covering_text_indexes(indexes, mapping)
@@ -93,7 +93,7 @@ async def _find_in_texts(
     rows = await db.read(
         queries.get("search/find_by_text"),
         indexes=[index.name for index in covering],
-        words=" ".join(searched_words(question)),
+        words=" ".join(words_to_search(question)),
         labels=list(mapping.labels),
         candidates=k if exact else CANDIDATES * k,
         k=k,
@@ -118,7 +118,7 @@ def _merge_hits(one: Hits, other: Hits, k: int) -> Hits:
     return Hits(f"{one.method} and {other.method}", dict(ordered[:k]))
 
 
-def searched_words(question: str) -> list[str]:
+def words_to_search(question: str) -> list[str]:
     """Return the words of a question to search for in a full-text index, each once.
 
     Each word is both as it stands in the question and as ``words`` splits it, in lower case, so
@@ -207,7 +207,7 @@ async def find_findings(
 
     Only runs in sessions count whose names begin with ``sessions``. Raises DatabaseError.
     """
-    asked_words = searched_words(question)
+    asked_words = words_to_search(question)
     if graph is None or not asked_words:
         return Hits("no runs to look at" if graph is None else "no words to search for")
     rows = await db.read(

@@ -17,9 +17,9 @@ from pgs_neo4j import config
 from pgs_neo4j.config import (
     Settings,
     model_access,
-    named_code,
     rerank_access,
     server_access,
+    trusted_code_name,
     trusted_tokens,
 )
 from pgs_neo4j.config.notices import SECRETS
@@ -304,9 +304,9 @@ def test_code_runs_only_if_the_user_names_it(machine, places, file):
     name = winner(places, file)
     if name == "directory":
         with pytest.raises(ConfigError, match="set PGS_INGEST_LOADER=file:Loader, or PGS_CONFIG="):
-            named_code(settings, "ingest_loader")
+            trusted_code_name(settings, "ingest_loader")
         return
-    named = named_code(settings, "ingest_loader")
+    named = trusted_code_name(settings, "ingest_loader")
     assert named == (None if name == "default" else f"{mark(name)}:Loader")
 
 

@@ -11,7 +11,7 @@ from typing import Any, cast
 import numpy as np
 import pytest
 
-from pgs_neo4j.documents.compare import Compared, compare, hash_of, rules_of
+from pgs_neo4j.documents.compare import Compared, compare, hash_of, hash_rules
 from pgs_neo4j.documents.order import Chunker, IngestOrder
 from pgs_neo4j.documents.sources.find import Sources, find_sources, root_hashes
 from pgs_neo4j.documents.sources.loader import FileLoader
@@ -51,7 +51,7 @@ def order_of(folder: Path, **given: Any) -> IngestOrder:
 
 def rules(divided: ChunkRules = WHOLE) -> str:
     order = IngestOrder(graph="", label="", sources=Sources((), {}), rules=divided)
-    return rules_of(order.rules, LOADER)
+    return hash_rules(order.rules, LOADER)
 
 
 def stored_of(text: str, name: str, **given: Any) -> dict[str, StoredDocument]:
@@ -240,9 +240,9 @@ async def test_a_chunker_of_ones_own_says_where_chunks_end(tmp_path: Path) -> No
     assert [chunk.text for chunk in found] == ["One is here;", " two is. Three;", " four.\n"]
     assert [len(chunk.sentences) for chunk in found] == [1, 2, 1]
     assert found[1].context == "One is here;"
-    made = rules_of(order.rules, LOADER, chunker)
+    made = hash_rules(order.rules, LOADER, chunker)
     assert (one.state, one.rules) == ("changed", made)
-    assert made != rules_of(order.rules, LOADER, SignChunker("."))
+    assert made != hash_rules(order.rules, LOADER, SignChunker("."))
     comparison, wanted = await compared(
         order, stored_of(text, "parts", rules=made), chunker=chunker
     )
@@ -590,7 +590,7 @@ async def test_what_a_loader_notes_is_told_and_another_one_writes_documents_agai
 ) -> None:
     german = "Die Straße führt über die Brücke. Wir möchten schöne Grüße schicken.\n"
     (tmp_path / "a.md").write_bytes(german.encode("cp1252"))
-    others = rules_of(WHOLE, SimpleNamespace(signature="other"))
+    others = hash_rules(WHOLE, SimpleNamespace(signature="other"))
     _, (one,) = await compared(order_of(tmp_path), stored_of(german, "a", rules=others))
     assert (one.state, one.note) == ("changed", "it is not UTF-8; it was read as cp1252")
 

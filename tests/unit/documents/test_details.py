@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from pgs_neo4j.documents.compare import rules_of
+from pgs_neo4j.documents.compare import hash_rules
 from pgs_neo4j.documents.details import find_document, read_details, stale_reasons
 from pgs_neo4j.documents.extract.terms import TermExtractor
 from pgs_neo4j.documents.sources.loader import FileLoader
@@ -25,7 +25,7 @@ SCHEMA = EntitySchema()
 NARROW = EntitySchema(types={"Person": "someone"}, mode="strict")
 SCHEMAS = {one.signature: one for one in (SCHEMA, NARROW)}
 STORED = stored_document(
-    "a/curie.md", rules=rules_of(ChunkRules(), FileLoader()), name="Curie",
+    "a/curie.md", rules=hash_rules(ChunkRules(), FileLoader()), name="Curie",
     signature=TermExtractor().signature, schema=SCHEMA.signature,
 )  # fmt: skip
 ENDS = (

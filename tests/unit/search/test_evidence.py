@@ -22,7 +22,7 @@ from pgs_neo4j.search.evidence import (
     list_words,
     vote,
 )
-from pgs_neo4j.search.lookup import answerable, find_places, index_terms
+from pgs_neo4j.search.lookup import answerable_searches, find_places, index_terms
 from pgs_neo4j.search.nodes import Place
 from pgs_neo4j.search.paths.own_index import score_nodes
 from pgs_neo4j.search.text_index import REREADS, KnownTexts, SegmentRow, TextIndex, TextTable
@@ -246,7 +246,7 @@ PARTITIONS = [(7, 0, 2), (3, 2, 2), (5, 4, 1)]
 def places(search: SearchTerms, order: dict[int, int], most: int = 9) -> tuple[list[Place], int]:
     """The places of a search among ``TEXTS``."""
     row, cells = stored("a", TEXTS, PARTITIONS)
-    sought = answerable([search])
+    sought = answerable_searches([search])
     index = TextIndex.of(TextTable.of([row]), cells, sorted(index_terms(sought)))
     return find_places(index, search, sought[search], order, most)
 

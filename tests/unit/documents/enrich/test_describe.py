@@ -20,7 +20,7 @@ from pgs_neo4j.documents.fold.tallies import (
     JOINED_FRAGMENTS,
     JOINED_TOKENS,
     MOST_FRAGMENTS,
-    are_long,
+    need_summary,
 )
 from pgs_neo4j.documents.publish.writer import Writer
 from pgs_neo4j.errors import (
@@ -166,7 +166,7 @@ async def test_a_hub_takes_few_calls_and_none_but_the_last_is_told_little() -> N
     assert len(await calls_for(said(MOST_FRAGMENTS))) <= 3
     *groups, _ = await calls_for(said(200, 20))
     assert groups
-    assert all(are_long(group) for group in groups)
+    assert all(need_summary(group) for group in groups)
 
 
 @pytest.mark.parametrize("count", [30, 64, 200])
@@ -191,7 +191,7 @@ async def test_a_change_of_one_redoes_one_path(count: int) -> None:
 def test_from_eight_or_from_1200_tokens_descriptions_are_long(
     fragments: list[str], *, long: bool
 ) -> None:
-    assert are_long(fragments) is long
+    assert need_summary(fragments) is long
 
 
 SOURCES = ("Paris lies on the Seine.", "Paris has 2,100,000 inhabitants.", "The capital is old.")

@@ -10,11 +10,11 @@ from pgs_neo4j.documents.fold.contribution import Named
 from pgs_neo4j.documents.fold.rulings import (
     Ruled,
     Ruling,
+    affected_names,
     changed_rulings,
     merge_names,
     merged_into,
     merges_of,
-    names_concerned,
     part_name,
     root_of,
     rulings_in_force,
@@ -82,10 +82,10 @@ def test_direct_merges_are_told() -> None:
 
 def test_both_ends_of_what_changed_are_concerned() -> None:
     former = merged((A, B))
-    assert names_concerned({}, former) == {A, B}
-    assert names_concerned(former, merge_names(former, B, C)) == {A, B, C}
-    assert names_concerned(former, former) == set()
-    assert names_concerned({}, part_name({}, D)) == {D}
+    assert affected_names({}, former) == {A, B}
+    assert affected_names(former, merge_names(former, B, C)) == {A, B, C}
+    assert affected_names(former, former) == set()
+    assert affected_names({}, part_name({}, D)) == {D}
 
 
 def test_only_changed_rulings_are_stored() -> None:

@@ -139,7 +139,7 @@ async def test_many_embeddings_need_an_index(world, monkeypatch, found, status):
     async def covering_indexes(db, mapping, dimensions):
         return found
 
-    monkeypatch.setattr(graphs, "is_quick", lambda count, dimensions: False)
+    monkeypatch.setattr(graphs, "can_compare_all", lambda count, dimensions: False)
     monkeypatch.setattr(graphs, "covering_indexes", covering_indexes)
     stored, content = embedded((3, 100))
     world[0].append(stored)

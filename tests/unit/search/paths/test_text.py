@@ -15,7 +15,7 @@ from pgs_neo4j.database.queries import Row
 from pgs_neo4j.database.search_indexes import SearchIndex
 from pgs_neo4j.model import FoundFinding, GraphMapping
 from pgs_neo4j.search.known_indexes import covering_text_indexes, covering_vector_indexes
-from pgs_neo4j.search.paths.text import MOST_WORDS, find_findings, searched_words
+from pgs_neo4j.search.paths.text import MOST_WORDS, find_findings, words_to_search
 from pgs_neo4j.search.paths.walk import Hits
 from tests.fakes.database import FakeDatabase
 from tests.thorough import tries
@@ -45,13 +45,13 @@ def index(name: str, labels: str, properties: str) -> SearchIndex:
     ],
 )
 def test_only_words_are_searched(question: str, words: list[str]) -> None:
-    assert searched_words(question) == words
+    assert words_to_search(question) == words
 
 
 @settings(max_examples=tries(20, 100))
 @given(st.text(max_size=400))
 def test_no_sign_of_the_query_language_is_left(question: str) -> None:
-    words = searched_words(question)
+    words = words_to_search(question)
     assert len(words) <= MOST_WORDS
     assert all(any(map(str.isalnum, word)) for word in words)
     # Marks belong to the letters that they stand on.
