@@ -86,7 +86,7 @@ class _SettingsWarnings:
             _note_once(event.message)
 
 
-def named_graph(graph: str | None) -> str:
+def require_graph_name(graph: str | None) -> str:
     """Return the name for a graph to be created: the given one, else the one in the settings.
 
     Raises UsageError if there is neither, and ConfigError for invalid settings.
@@ -99,7 +99,7 @@ def named_graph(graph: str | None) -> str:
     return name
 
 
-async def stored_graph(pgs: PGS, graph: str | None) -> str:
+async def find_graph_name(pgs: PGS, graph: str | None) -> str:
     """Return the given name, else the name in the settings, else the name of the only graph.
 
     Raises UnknownGraphError if the graph must be looked up and cannot be found, and ConfigError for

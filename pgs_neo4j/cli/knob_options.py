@@ -83,7 +83,7 @@ def help_of(knob: Declaration) -> str:
     if bool in knob.types:
         return f"{text}."
     if _is_text(knob):
-        return f"{text}, or 'none'."  # no default: a resumed run starts from its own limits
+        return f"{text}, or 'none'."  # omits the default, because a resumed run has its own limits
     return f"{text} [{'none' if knob.field.default is None else knob.field.default}]."
 
 

@@ -42,10 +42,10 @@ def list_(graph: GraphOption = None, as_json: JsonOption = False) -> None:
 
 
 async def _list(graph: str | None, *, as_json: bool) -> None:
-    from pgs_neo4j.cli.connection import database, stored_graph
+    from pgs_neo4j.cli.connection import database, find_graph_name
 
     async with database() as pgs:
-        graph = await stored_graph(pgs, graph)
+        graph = await find_graph_name(pgs, graph)
         documents = await pgs.ingest.documents(graph)
     if as_json:
         output.write_json({"documents": [plain_data(one) for one in documents]})
@@ -85,10 +85,10 @@ def show(
 
 
 async def _show(name: str, graph: str | None, *, as_json: bool) -> None:
-    from pgs_neo4j.cli.connection import engine, stored_graph
+    from pgs_neo4j.cli.connection import engine, find_graph_name
 
     async with engine() as pgs:
-        graph = await stored_graph(pgs, graph)
+        graph = await find_graph_name(pgs, graph)
         document = await pgs.ingest.document(graph, name)
     if as_json:
         output.write_json(document_json(document))
@@ -185,11 +185,11 @@ async def _delete(
     yes: bool,
     as_json: bool,
 ) -> int:
-    from pgs_neo4j.cli.connection import confirm, engine, named_graph
+    from pgs_neo4j.cli.connection import confirm, engine, require_graph_name
 
     if every == bool(ids):
         raise UsageError("name the documents to delete, or --all for all of the graph")
-    graph = named_graph(graph)
+    graph = require_graph_name(graph)
     if not every:
         confirm(
             f"this deletes {counted(len(set(ids)), 'document')} from the graph {graph}", yes=yes

@@ -52,10 +52,10 @@ def list_(
 
 
 async def _list(graph: str | None, text: str, kind: str, limit: int, *, as_json: bool) -> None:
-    from pgs_neo4j.cli.connection import database, stored_graph
+    from pgs_neo4j.cli.connection import database, find_graph_name
 
     async with database() as pgs:
-        graph = await stored_graph(pgs, graph)
+        graph = await find_graph_name(pgs, graph)
         found = await pgs.entities(graph, text=text, kind=kind, limit=limit)
     if as_json:
         output.write_json({"entities": [plain_data(one) for one in found]})
@@ -83,10 +83,10 @@ def show(entity: EntityArgument, graph: GraphOption = None, as_json: JsonOption 
 
 
 async def _show(entity: str, graph: str | None, *, as_json: bool) -> None:
-    from pgs_neo4j.cli.connection import database, stored_graph
+    from pgs_neo4j.cli.connection import database, find_graph_name
 
     async with database() as pgs:
-        graph = await stored_graph(pgs, graph)
+        graph = await find_graph_name(pgs, graph)
         page = await pgs.entities.show(graph, entity)
     if as_json:
         output.write_json(plain_data(page))
@@ -161,11 +161,11 @@ def merge(
 
 
 async def _merge(entities: list[str], into: str, graph: str | None, *, as_json: bool) -> None:
-    from pgs_neo4j.cli.connection import engine, stored_graph
+    from pgs_neo4j.cli.connection import engine, find_graph_name
 
     with progress(quiet=True, verbose=False) as listener:
         async with engine(listener) as pgs:
-            graph = await stored_graph(pgs, graph)
+            graph = await find_graph_name(pgs, graph)
             merged = await pgs.entities.merge(graph, entities, into)
     if as_json:
         output.write_json({"merged": merged})
@@ -190,11 +190,11 @@ def split(
 
 
 async def _split(entity: str, names: list[str], graph: str | None, *, as_json: bool) -> None:
-    from pgs_neo4j.cli.connection import engine, stored_graph
+    from pgs_neo4j.cli.connection import engine, find_graph_name
 
     with progress(quiet=True, verbose=False) as listener:
         async with engine(listener) as pgs:
-            graph = await stored_graph(pgs, graph)
+            graph = await find_graph_name(pgs, graph)
             parts = await pgs.entities.split(graph, entity, names)
     if as_json:
         output.write_json({"entities": parts})

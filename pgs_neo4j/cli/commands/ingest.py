@@ -159,10 +159,10 @@ async def _ingest(
     as_json: bool,
 ) -> int:
     from pgs_neo4j.cli.commands.ask import unpriced
-    from pgs_neo4j.cli.connection import engine, named_graph
+    from pgs_neo4j.cli.connection import engine, require_graph_name
     from pgs_neo4j.engine import check_graph_name
 
-    graph = named_graph(graph)
+    graph = require_graph_name(graph)
     check_graph_name(graph)
     wanted["columns"] = columns_from_options(*wanted["columns"])
     check_stdin(paths, name)
@@ -302,10 +302,10 @@ async def _load(
     *,
     as_json: bool,
 ) -> None:
-    from pgs_neo4j.cli.connection import database, named_graph
+    from pgs_neo4j.cli.connection import database, require_graph_name
     from pgs_neo4j.engine import check_graph_name, read_brain
 
-    graph = named_graph(graph)
+    graph = require_graph_name(graph)
     check_graph_name(graph)
     content = read_brain(file)
     with listening as listener:

@@ -104,7 +104,10 @@ async def _purge(*, yes: bool, as_json: bool) -> None:
 
 
 def kept_lines(done: Purged) -> list[str]:
-    """Return a line for each graph that a purge leaves in the database, with how to remove it."""
+    """Return lines on the graphs, indexes, and constraints that a purge leaves.
+
+    Each line says how to remove them.
+    """
     lines: list[str] = []
     for one in done.kept:
         name, nodes = one_line(one.graph), counted(one.nodes, "node")

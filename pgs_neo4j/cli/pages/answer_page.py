@@ -265,8 +265,8 @@ def _unstated_absences(answer: Answer) -> list[CheckedAbsence]:
 def _unstated_convergences(answer: Answer) -> list[Convergence]:
     """Return the convergences that the answer does not state.
 
-    It states one if a bullet names at least two of its partitions and is nearly the same as one of
-    its findings.
+    A bullet of the answer states a convergence if it names at least two of its partitions and is
+    nearly the same as one of its findings.
     """
     met, bullets = answer.crosscheck.convergences, answer.synthesis.convergences
     if not bullets:

@@ -37,7 +37,7 @@ def answer(
 
 
 def run(stored: StoredRun, document: Document | None) -> Json:
-    """Return a stored run with its answer; without a ``document``, with its status alone."""
+    """Return a stored run with its answer; without a ``document``, with how it ended."""
     properties = stored.properties
     head = {"status": stored.status, "asked_at": properties.get("started_at")}
     head |= {"finished_at": properties.get("finished_at"), "error": properties.get("error")}

@@ -34,8 +34,8 @@ from pgs_neo4j.text.shown import counted, duration, one_line, seconds, texts_not
 
 PROGRESS_EVERY_S = 5.0
 GROWS_EVERY_S = 15.0
-FIRST_SIGN_S = 5.0  # without a line, until a line reports the current work
-SIGN_EVERY_S = 30.0  # without a line, until the next report
+FIRST_SIGN_S = 5.0  # silence before a line reports the current work
+SIGN_EVERY_S = 30.0  # silence between one report and the next
 TICK_S = 1.0
 OPENING_PHASES = ("connect", "load")  # phases with long steps and without an end event
 
