@@ -1,8 +1,8 @@
-"""Declares the details of settings beyond type, default, and bounds, and checks written types.
+"""Declares details of settings beyond type, default, and bounds, and checks types in the file.
 
 A value in ``pgs.toml`` must have the type of its key, because TOML and JSON have numbers and
-switches. The text "5" or a true in place of a number is a mistake, and converting it to 5 or 1
-would turn it into a limit. A variable of the environment is always text, so it is converted.
+switches. The text "5" or the value true in place of a number is a mistake, and converting it to 5
+or 1 would turn it into a limit. A variable of the environment is always text, so it is converted.
 """
 
 from __future__ import annotations

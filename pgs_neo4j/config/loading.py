@@ -132,7 +132,7 @@ def stored(config: PGSConfig) -> str:
 def restored(text: object, overrides: Mapping[str, object]) -> PGSConfig:
     """Return stored knobs with all ``overrides`` that are not None.
 
-    Raises ConfigError, also if another program has changed the stored knobs.
+    Raises ConfigError if an override is invalid, or if another program changed the stored knobs.
     """
     form = _stored_form(text)
     values = _drop_none(overrides)

@@ -51,7 +51,7 @@ class SearchDefaults(BaseModel):
     def chosen(self, **call: object) -> SearchDefaults:
         """Replace these values by the values of a call that are not None.
 
-        The call's values are not checked here, but when they are used.
+        The call's values are not checked here; the search checks them.
         """
         given = {name: value for name, value in call.items() if value is not None}
         return self.model_copy(update=given)
@@ -59,7 +59,7 @@ class SearchDefaults(BaseModel):
     @field_validator("*", mode="after")
     @classmethod
     def check_numbers(cls, value: object) -> object:
-        """Refuse numbers that the database would not take."""
+        """Refuse numbers that the database cannot handle."""
         return check_number(value)
 
 

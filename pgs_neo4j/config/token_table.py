@@ -38,8 +38,8 @@ ROLES: tuple[Role, ...] = get_args(Role)
 class TokenEntry(BaseModel):
     """A token for the server. Only its hash is stored; `pgs token` makes both.
 
-    What a table leaves out or leaves empty never allows more than what it says: there is no role
-    without its name, and an empty list of graphs shows none of them.
+    A table must name the role. Without ``graphs``, the token sees all graphs; with an empty list,
+    it sees no graph.
     """
 
     model_config = TABLE
