@@ -93,7 +93,7 @@ async def engine_on_papers(
     """Open an engine on topics of papers, which are created through ``db``."""
     mapping = await papers(db, topics, size, isolates)
     async with engine_on(endpoint, answer, **KNOBS | settings) as opened:
-        await opened.add_graph("papers", mapping)
+        await opened.graphs.add("papers", mapping)
         yield opened
 
 
@@ -110,7 +110,7 @@ async def model_on_papers(
     """Open an engine on topics of papers, whose model is the real client on a fake endpoint."""
     mapping = await papers(db, topics, size)
     async with with_model(endpoint, fake, **settings) as opened:
-        await opened.add_graph("papers", mapping)
+        await opened.graphs.add("papers", mapping)
         yield opened
 
 

@@ -207,8 +207,8 @@ async def try_history(connection: dict[str, Any], db: Database, seed: int) -> li
     async with PGS.connect(
         sweep_llm=llms[0], synthesis_llm=llms[1], models=models, **connection, **settings
     ) as engine:
-        await engine.add_graph(GRAPH, MAPPING)
-        reader.partitions = len((await engine.partition(GRAPH)).partitions)
+        await engine.graphs.add(GRAPH, MAPPING)
+        reader.partitions = len((await engine.partitions.build(GRAPH)).partitions)
         for number in range(HISTORY):
             how = f"seed {seed} {mode} {kind}"
             one = await ask_once(engine, reader, chance, how, first=not number)

@@ -65,12 +65,13 @@ class FindingList:
 async def find_findings(pgs: PGS, question: str, query: FindingQuery) -> FindingList:
     """Return the findings of a question, or of a stored run, whatever the question.
 
-    Raises UsageError for a ``top_k`` below 1, and what ``PGS.execute`` and ``pgs.answer`` raise.
+    Raises UsageError for a ``top_k`` below 1, and the errors of ``PGS.execute`` and
+    ``pgs.runs.answer``.
     """
     if query.top_k is not None and query.top_k < 1:
         raise UsageError(f"top_k is {query.top_k}; ask for 1 or more")
     if query.run is not None:
-        answer = await pgs.answer(query.run)
+        answer = await pgs.runs.answer(query.run)
     else:
         request = Request(
             question,

@@ -105,7 +105,7 @@ async def find_graph_name(pgs: PGS, graph: str | None) -> str:
     Raises UnknownGraphError if the graph must be looked up and cannot be found, and ConfigError for
     invalid settings.
     """
-    return graph if graph is not None else (await pgs.graph(None)).name
+    return graph if graph is not None else (await pgs.graphs.get(None)).name
 
 
 def say_unknown_variables() -> None:

@@ -17,7 +17,6 @@ from pgs_neo4j.config import EmbedderName, Knobs, PGSConfig, Settings, SettingsO
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.database.schema import ensure_schema
 from pgs_neo4j.engine import questions
-from pgs_neo4j.engine.catalog import StoredGraph
 from pgs_neo4j.engine.connecting import open_core
 from pgs_neo4j.engine.core import Core
 from pgs_neo4j.engine.graphs import Graphs
@@ -27,27 +26,19 @@ from pgs_neo4j.engine.purge import Purged, purge
 from pgs_neo4j.engine.runs import Runs
 from pgs_neo4j.engine.sessions import Sessions
 from pgs_neo4j.events import OnEvent, ignore
-from pgs_neo4j.export import Document
 from pgs_neo4j.llm.calls import replies
 from pgs_neo4j.llm.calls.replies import Kept
 from pgs_neo4j.llm.extractive import ExtractiveLLM
 from pgs_neo4j.llm.protocol import LLM, Embedder
 from pgs_neo4j.model import (
     Answer,
-    Coverage,
-    Drift,
-    Generation,
-    GraphMapping,
-    Origin,
     Plan,
     Routing,
     SearchMode,
     Sweep,
     Synthesis,
-    Unit,
 )
 from pgs_neo4j.pgs.answering.layered import LayeredAnswer
-from pgs_neo4j.pgs.partitioning.result import Partitioning
 from pgs_neo4j.pgs.request import Request, RequestOptions, as_request
 
 if TYPE_CHECKING:
@@ -363,68 +354,6 @@ class PGS:
         """
         request = Request(question, graph, knobs=knobs)
         return await questions.synthesize_sweeps(self._core, request, sweeps, on_event)
-
-    async def answer(self, run: str) -> Answer:
-        """Short for ``pgs.runs.answer``."""
-        return await self.runs.answer(run)
-
-    async def document(self, run: str) -> Document:
-        """Short for ``pgs.runs.document``."""
-        return await self.runs.document(run)
-
-    async def partition(
-        self,
-        graph: str | None = None,
-        *,
-        force: bool = False,
-        on_event: OnEvent | None = None,
-        **knobs: Unpack[Knobs],
-    ) -> Partitioning:
-        """Short for ``pgs.partitions.build``."""
-        return await self.partitions.build(graph, force=force, on_event=on_event, **knobs)
-
-    async def check(
-        self,
-        graph: str | None = None,
-        *,
-        scan: bool = True,
-        on_event: OnEvent | None = None,
-        **knobs: Unpack[Knobs],
-    ) -> Drift | None:
-        """Short for ``pgs.partitions.check``."""
-        return await self.partitions.check(graph, scan=scan, on_event=on_event, **knobs)
-
-    def outlook(self, drift: Drift, **knobs: Unpack[Knobs]) -> Origin | None:
-        """Short for ``pgs.partitions.outlook``."""
-        return self.partitions.outlook(drift, **knobs)
-
-    async def clean_up(self, graph: str | None = None) -> None:
-        """Short for ``pgs.partitions.clean_up``."""
-        await self.partitions.clean_up(graph)
-
-    async def generation(self, graph: str | None = None) -> Generation:
-        """Short for ``pgs.partitions.generation``."""
-        return await self.partitions.generation(graph)
-
-    async def units(self, graph: str | None = None) -> list[Unit]:
-        """Short for ``pgs.partitions.units``."""
-        return await self.partitions.units(graph)
-
-    async def add_graph(self, name: str, mapping: GraphMapping, *, replace: bool = False) -> bool:
-        """Short for ``pgs.graphs.add``."""
-        return await self.graphs.add(name, mapping, replace=replace)
-
-    async def graph(self, name: str | None = None) -> StoredGraph:
-        """Short for ``pgs.graphs.get``."""
-        return await self.graphs.get(name)
-
-    async def remove_graph(self, name: str) -> None:
-        """Short for ``pgs.graphs.remove``."""
-        await self.graphs.remove(name)
-
-    async def coverage(self, graph: str, session_id: str) -> Coverage | None:
-        """Short for ``pgs.sessions.coverage``, the graph first."""
-        return await self.sessions.coverage(session_id, graph)
 
     async def kept_replies(self) -> Kept:
         """Return the size of the reply cache in the database."""

@@ -84,7 +84,9 @@ class Jobs:
         if graph is None:
             return await jobs.list_jobs(self._pgs.db, None, limit, graphs=graphs)
         try:
-            return await jobs.list_jobs(self._pgs.db, (await self._pgs.graph(graph)).name, limit)
+            return await jobs.list_jobs(
+                self._pgs.db, (await self._pgs.graphs.get(graph)).name, limit
+            )
         except UnknownGraphError:
             # An ingestion in which every document failed makes no graph, but leaves a record.
             if found := await jobs.list_jobs(self._pgs.db, graph, limit):
@@ -102,7 +104,7 @@ class Jobs:
         A job that still runs ends with LeaseLostError and can write nothing more; its unfinished
         generation is discarded. Raises UnknownGraphError.
         """
-        stored = await self._pgs.graph(graph)
+        stored = await self._pgs.graphs.get(graph)
         return await lease.take_away(self._pgs.db, stored.name)
 
     async def run(
@@ -118,8 +120,9 @@ class Jobs:
 
         ``if_changed`` skips an unchanged graph. ``max_drift`` (0 to 1) also skips a graph if no
         larger share of it has changed. ``keep`` overrides ``keep_generations``. Raises BusyError
-        while another job partitions the graph, ConfigError, and the errors of ``pgs.partition``. An
-        error is also stored in the record, and the current generation stays.
+        while another job partitions the graph, ConfigError, and the errors of
+        ``pgs.partitions.build``. An error is also stored in the record, and the current generation
+        stays.
         """
         return await repartition(
             self._pgs,
@@ -204,7 +207,7 @@ async def attempt(
     job before the work begins.
     """
     try:
-        graph = (await pgs.graph(graph)).name
+        graph = (await pgs.graphs.get(graph)).name
         await ensure_schema(pgs.db)
         job = await jobs.begin(pgs.db, graph)
     except PGSError as error:
@@ -229,17 +232,17 @@ async def _partition_graph(pgs: PGS, job: Job, order: JobOrder, on_event: OnEven
     drift = None
     if order.max_drift is not None:
         began = perf_counter()
-        drift = await pgs.check(job.graph, on_event=on_event)
+        drift = await pgs.partitions.check(job.graph, on_event=on_event)
         if drift is not None and _is_tolerable(drift, order.max_drift):
-            await pgs.clean_up(job.graph)
+            await pgs.partitions.clean_up(job.graph)
             return replace(
                 job,
                 outcome="left",
                 drift=drift.fraction,
-                generation=(await pgs.graph(job.graph)).generation,
+                generation=(await pgs.graphs.get(job.graph)).generation,
                 figures={"seconds": round(perf_counter() - began, 3), "changes": asdict(drift)},
             )
-    partitioning = await pgs.partition(
+    partitioning = await pgs.partitions.build(
         job.graph,
         force=not order.if_changed and order.max_drift is None,
         on_event=on_event,

@@ -75,10 +75,10 @@ async def _measure(
         async with PGS.connect(
             sweep_llm=silent, synthesis_llm=silent, embedder="none", **place.connection(server)
         ) as pgs:
-            await pgs.add_graph(GRAPH, graph.mapping)
+            await pgs.graphs.add(GRAPH, graph.mapping)
             program.say("search before partitions")
             before = await _search(pgs, graph, repeat)
-            await pgs.partition(GRAPH)
+            await pgs.partitions.build(GRAPH)
             program.say("search after partitions")
             after = await _search(pgs, graph, repeat)
     gains = {

@@ -78,9 +78,9 @@ async def _graph(name: str, load: Load, options: argparse.Namespace) -> dict[str
         llm, knobs = ScriptedLLM(), dict(options.knob)
         connection = place.connection(server)
         async with PGS.connect(sweep_llm=llm, synthesis_llm=llm, **connection, **knobs) as pgs:
-            await pgs.add_graph(GRAPH, mapping)
+            await pgs.graphs.add(GRAPH, mapping)
             program.say(f"partition {name}")
-            partitioning = await pgs.partition(GRAPH)
+            partitioning = await pgs.partitions.build(GRAPH)
             program.say("ask labels, and look for titles in digests")
             parts = partitioning.partitions
             published = {p.id: " ".join(p.keywords[:PUBLISHED_LABEL]) for p in parts}

@@ -125,8 +125,8 @@ async def measured(options: argparse.Namespace) -> dict[str, Any]:
             connected() as borrowing,
             _driver(server) as driver,
         ):
-            await pgs.add_graph(GRAPH, loaded.mapping)
-            partitioning = await pgs.partition(GRAPH)
+            await pgs.graphs.add(GRAPH, loaded.mapping)
+            partitioning = await pgs.partitions.build(GRAPH)
             bench = _Bench(
                 driver, loaded.mapping, model, {part.id: part for part in partitioning.partitions}
             )

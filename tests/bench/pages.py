@@ -82,7 +82,7 @@ async def measured(options: argparse.Namespace) -> dict[str, Any]:
 async def measure(pgs: PGS, database: Database, questions: Sequence[Asked]) -> dict[str, Any]:
     """Partition the ingested pages, and route the questions."""
     program.say("partition")
-    partitioning = await pgs.partition(GRAPH, force=True)
+    partitioning = await pgs.partitions.build(GRAPH, force=True)
     values = {"graph": GRAPH, "generation": partitioning.generation.id}
     _, rows = await database.call(CHUNKS, values, "read")
     placed = _place(rows)

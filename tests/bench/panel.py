@@ -85,7 +85,7 @@ async def measured(options: argparse.Namespace) -> dict[str, Any]:
     async with place.opened(options.uri) as (server, database):
         await ensure_schema(database)
         async with PGS.connect_without_models(**place.connection(server)) as pgs:
-            await pgs.add_graph(GRAPH, MAPPING)
+            await pgs.graphs.add(GRAPH, MAPPING)
             began = perf_counter()
             hub, degree = await filled(database, options.nodes, options.degree)
             program.say(f"{options.nodes:,} nodes after {perf_counter() - began:.0f} s")

@@ -70,9 +70,9 @@ async def _measure_graph(name: str, load: Load, options: argparse.Namespace) -> 
             **place.connection(server),
             **knobs,
         ) as pgs:
-            await pgs.add_graph(GRAPH, graph.mapping)
+            await pgs.graphs.add(GRAPH, graph.mapping)
             program.say(f"partition {name}")
-            partitioning = await pgs.partition(GRAPH)
+            partitioning = await pgs.partitions.build(GRAPH)
         program.say(f"read {name}")
         began = perf_counter()
         parts = [

@@ -57,8 +57,8 @@ async def _graph(name: str, options: argparse.Namespace) -> dict[str, Any]:
         async with PGS.connect(
             sweep_llm=ScriptedLLM(), synthesis_llm=ScriptedLLM(), **place.connection(server)
         ) as pgs:
-            await pgs.add_graph(GRAPH, graph.mapping)
-            partitioning = await pgs.partition(GRAPH)
+            await pgs.graphs.add(GRAPH, graph.mapping)
+            partitioning = await pgs.partitions.build(GRAPH)
             rows = await _rows(contest, pgs, options)
         return {
             "graph": name,

@@ -67,9 +67,9 @@ async def _graph(name: str, load: Load, options: argparse.Namespace) -> dict[str
             **place.connection(server),
             **knobs,
         ) as pgs:
-            await pgs.add_graph(GRAPH, graph.mapping)
+            await pgs.graphs.add(GRAPH, graph.mapping)
             program.say(f"partition {name}")
-            partitioning = await pgs.partition(GRAPH)
+            partitioning = await pgs.partitions.build(GRAPH)
             homes = await _homes(database, partitioning, graph)
             ways = {}
             for way in WAYS:

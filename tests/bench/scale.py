@@ -58,9 +58,9 @@ async def measure_scale(name: str, uri: str | None, knobs: dict[str, Any]) -> di
 
 async def _measure(pgs: PGS, database: Database, asked: list[tuple[int, str]]) -> dict[str, Any]:
     mapping = GraphMapping(labels=(store.LABEL,), text=("text",))
-    await pgs.add_graph(GRAPH, mapping)
+    await pgs.graphs.add(GRAPH, mapping)
     program.say("partition it")
-    partitioning = await pgs.partition(GRAPH)
+    partitioning = await pgs.partitions.build(GRAPH)
     values = {"generation": partitioning.generation.id, "ids": [node for node, _ in asked]}
     _, rows = await database.call(HOMES, values, "read")
     homes = {row["id"]: row["partition"] for row in rows}

@@ -139,8 +139,8 @@ async def slow_engine(server: Server, database: Database, **knobs: int) -> Async
             **place.connection(server),
             **knobs,
         ) as pgs:
-            await pgs.add_graph(GRAPH, loaded.mapping)
-            await pgs.partition(GRAPH)
+            await pgs.graphs.add(GRAPH, loaded.mapping)
+            await pgs.partitions.build(GRAPH)
             yield pgs
 
 

@@ -48,7 +48,7 @@ async def answered(request: dict[str, Any]) -> dict[str, Any]:
 async def _done(pgs: PGS, what: str) -> dict[str, Any]:
     match what:
         case "add":
-            return {"new": await pgs.add_graph(GRAPH, MAPPING)}
+            return {"new": await pgs.graphs.add(GRAPH, MAPPING)}
         case "check":
             return await _checked(pgs)
         case "cold" | "changed":
@@ -58,7 +58,7 @@ async def _done(pgs: PGS, what: str) -> dict[str, Any]:
 
 
 async def _partitioned(pgs: PGS, force: bool) -> dict[str, Any]:
-    partitioning = await pgs.partition(GRAPH, force=force)
+    partitioning = await pgs.partitions.build(GRAPH, force=force)
     generation = partitioning.generation
     return {
         "generation": generation.id,
@@ -85,7 +85,7 @@ async def _checked(pgs: PGS) -> dict[str, Any]:
 
 async def _one_check(pgs: PGS) -> tuple[float, Drift | None]:
     began = perf_counter()
-    drift = await pgs.check(GRAPH)
+    drift = await pgs.partitions.check(GRAPH)
     return perf_counter() - began, drift
 
 

@@ -93,7 +93,7 @@ async def test_an_answer_is_inert_on_the_page_and_saved_without_a_server(
     assert len(asked) > 200
     said = marks("thesis", "connection", "convergence", "state", "finding", "flag", "absence")
     saved = tmp_path / "answer.html"
-    assert saved.write_text(to_html(await pgs.document(answer.run)), encoding="utf-8") > 10**5
+    assert saved.write_text(to_html(await pgs.runs.document(answer.run)), encoding="utf-8") > 10**5
     async with served(pgs) as server:
         watch, place = Watch(server.base), await browser.new_context(base_url=server.base)
         place.set_default_timeout(120_000)

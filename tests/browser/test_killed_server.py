@@ -41,7 +41,7 @@ async def test_a_run_of_a_killed_server_is_resumed_from_the_page(
     page = await place.new_page()
     with FakeOpenAI(default=Hang()) as fake:
         async with model_on_papers(endpoint, db, fake) as pgs:
-            await pgs.partition("papers")
+            await pgs.partitions.build("papers")
             fake.script(*[Answer(contract_answer)] * READ)
             model = {
                 "PGS_LLM_PROVIDER": "openai", "PGS_LLM_BASE_URL": fake.base_url,

@@ -231,8 +231,8 @@ async def survived(
             await empty(pgs.db)
             mapping = await papers(pgs.db, topics=8, size=20)
             for graph in ("asked", *MOMENTS):
-                await pgs.add_graph(graph, mapping)
-                await pgs.partition(graph)
+                await pgs.graphs.add(graph, mapping)
+                await pgs.partitions.build(graph)
             await pgs.ingest(folder, "whole")
             before = {graph: (await whole(pgs.db, graph)).id for graph in MOMENTS}
             users = await users_graph(pgs.db)

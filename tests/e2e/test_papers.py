@@ -127,7 +127,7 @@ async def ask_about_papers(endpoint: Endpoint, db: Database) -> str:
         neo4j_password=endpoint.password,
         embedder="none",
     ) as pgs:
-        await pgs.add_graph("papers", await papers(db))
+        await pgs.graphs.add("papers", await papers(db))
         return (await pgs.execute(QUESTION, graph="papers", session_id="reading")).run
 
 

@@ -82,9 +82,9 @@ async def pgs(endpoint: Endpoint, db: Database) -> AsyncIterator[PGS]:
     """An engine in this process, on papers that are partitioned."""
     mapping = await papers(db)
     async with engine_on(endpoint, **KNOBS) as opened:
-        await opened.add_graph("papers", mapping)
+        await opened.graphs.add("papers", mapping)
         for _ in range(KEEP):
-            await opened.partition("papers", force=True)
+            await opened.partitions.build("papers", force=True)
         yield opened
 
 
@@ -108,7 +108,7 @@ async def test_a_job_killed_at_any_step_leaves_old_or_new_and_the_next_one_clean
         assert await count(db, half) == (step in ("write", "enrich", "flip"))
         if step == "write":  # alive as far as anybody can tell
             with pytest.raises(BusyError):
-                await pgs.partition("papers", force=True)
+                await pgs.partitions.build("papers", force=True)
         await expire(db)
         assert (await repartition(pgs, "papers")).outcome == "repartitioned"
         assert (await whole(db)).id != after.id

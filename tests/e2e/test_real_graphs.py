@@ -89,7 +89,7 @@ async def test_notes_from_file_to_a_complete_reading(endpoint, db, brain):
     facts = await plant(db, loaded.label, "concept")
     before = await checksum(db)
     async with engine_on(endpoint, report_planted) as engine:
-        await engine.add_graph("physics2", loaded.mapping)
+        await engine.graphs.add("physics2", loaded.mapping)
         answer = await engine.execute("What is planted?", full_sweep=True)
         assert found_facts(answer) == facts
         assert await shown_nodes(engine) == answer.coverage.nodes_read == brain.nodes
@@ -124,8 +124,8 @@ async def test_questions_as_an_existing_heterogeneous_database(endpoint, db, arc
     assert "no text on Comment; these nodes count for structure only" in proposal.notes
     assert await validate(db, mapping) == []
     async with engine_on(endpoint, report_planted) as engine:
-        await engine.add_graph("questions", mapping)
-        partitioning = await engine.partition("questions")
+        await engine.graphs.add("questions", mapping)
+        partitioning = await engine.partitions.build("questions")
         assert partitioning.generation.node_count == await count(
             db, "(x) WHERE NOT any(l IN labels(x) WHERE l STARTS WITH 'Pgs')"
         )

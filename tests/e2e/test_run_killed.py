@@ -72,8 +72,8 @@ async def test_a_killed_run_repeats_no_more_calls_than_were_in_flight(endpoint, 
     draw, mapping = random.Random(5), await papers(db, topics=8, size=20)
     statuses, repeated, unsent = Counter(), [], []
     async with PGS.connect(**settings) as pgs:
-        await pgs.add_graph("papers", mapping)
-        await pgs.partition()
+        await pgs.graphs.add("papers", mapping)
+        await pgs.partitions.build()
         users = await checksum(db)
         for kill in range(KILLS):
             fake.requests.clear()

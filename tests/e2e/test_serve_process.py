@@ -25,7 +25,7 @@ SILENCE = "MATCH (r:PgsRun) SET r.updated_at = r.updated_at - duration('PT1H')"
 @pytest.fixture
 async def papers(endpoint: Endpoint, db: Database) -> AsyncIterator[None]:
     async with engine_on_papers(endpoint, db) as pgs:
-        await pgs.partition("papers")
+        await pgs.partitions.build("papers")
         yield
 
 

@@ -33,7 +33,7 @@ async def test_questions_block_nothing_and_leave_nothing(
             cache=False,
         ) as busy,
     ):
-        await busy.add_graph("papers", await papers(db))
+        await busy.graphs.add("papers", await papers(db))
         await busy.execute("What is known?", graph="papers")  # what is made once is there
         load = Soak(busy, db, graph="papers")
         await load.run(MINUTES, QUESTIONS)

@@ -38,7 +38,7 @@ async def pgs(endpoint: Endpoint, db: Database) -> AsyncIterator[PGS]:
     mapping = await planted(db)
     async with engine_on(endpoint, **KNOBS | SMALL, models=PRICES) as opened:
         opened.sweep_llm = ScriptedLLM(skeletons)
-        await opened.add_graph("notes", mapping)
+        await opened.graphs.add("notes", mapping)
         yield opened
 
 
@@ -247,17 +247,17 @@ async def test_only_nodes_of_the_view_are_linked(pgs: PGS, db: Database) -> None
 async def test_two_graphs_keep_their_own_links_and_share_skeletons(pgs: PGS, db: Database) -> None:
     before = await checksum(db)
     await pgs.analogies("notes")
-    await pgs.add_graph("copy", replace(VIEW, relationship_types=("NEAR",)))
+    await pgs.graphs.add("copy", replace(VIEW, relationship_types=("NEAR",)))
     made = await pgs.analogies("copy")
     assert (made.usage.calls, made.links) == (0, 36)
     assert await count(db, "()-[x:PGS_ISOMORPHIC]->()") == 72
-    await pgs.remove_graph("notes")
+    await pgs.graphs.remove("notes")
     assert await count(db, "()-[x:PGS_ISOMORPHIC {graph: 'copy'}]->()") == 36
     assert await count(db, "()-[x:PGS_ISOMORPHIC]->()") == 36
     assert await count(db, "(x:PgsSkeleton)") == TEXTS
-    await pgs.remove_graph("copy")
+    await pgs.graphs.remove("copy")
     assert not await ours(db)
-    await pgs.add_graph("again", VIEW)
+    await pgs.graphs.add("again", VIEW)
     await pgs.analogies("again")
     assert await ours(db)
     await pgs.purge()
@@ -268,10 +268,10 @@ async def test_two_graphs_keep_their_own_links_and_share_skeletons(pgs: PGS, db:
 async def test_without_text_or_a_model_they_are_refused_with_what_to_do(
     pgs: PGS, db: Database
 ) -> None:
-    await pgs.add_graph("bare", GraphMapping(labels=("Note",)))
+    await pgs.graphs.add("bare", GraphMapping(labels=("Note",)))
     with pytest.raises(NoTextError, match="names no text"):
         await pgs.analogies("bare")
-    await pgs.add_graph("nothing", GraphMapping(labels=("Missing",), text=("body",)))
+    await pgs.graphs.add("nothing", GraphMapping(labels=("Missing",), text=("body",)))
     made = await pgs.analogies("nothing")
     assert (made.texts, made.links, made.usage.calls) == (0, 0, 0)
     assert made.warnings == ("no node of the graph has text",)
@@ -300,17 +300,19 @@ async def test_a_skeleton_that_gives_its_domain_away_makes_no_pair(pgs: PGS, db:
 @pytest.mark.thorough
 async def test_the_graph_does_not_drift_by_its_analogies(pgs: PGS, db: Database) -> None:
     open_view = GraphMapping(text=("body",), title="name", key="name")
-    await pgs.add_graph("open", open_view)
+    await pgs.graphs.add("open", open_view)
     for graph in ("notes", "open"):
-        partitioning = await pgs.partition(graph)
+        partitioning = await pgs.partitions.build(graph)
         await pgs.analogies("notes")
-        drift = await pgs.check(graph)
+        drift = await pgs.partitions.check(graph)
         assert drift is not None
         assert not drift.changed
-        again = await pgs.partition(graph, force=False)
+        again = await pgs.partitions.build(graph, force=False)
         assert again.generation.id == partitioning.generation.id
-        await pgs.partition(graph, force=True)
-    assert (await pgs.generation("open")).relationship_count == await count(db, "()-[x:NEAR]->()")
+        await pgs.partitions.build(graph, force=True)
+    assert (await pgs.partitions.generation("open")).relationship_count == await count(
+        db, "()-[x:NEAR]->()"
+    )
 
 
 @pytest.mark.thorough
@@ -323,7 +325,7 @@ async def test_sweeps_are_told_and_may_flag(pgs: PGS, db: Database) -> None:
         return contract_reply(prompt).replace("## Outbound Flags", flag or "## Outbound Flags")
 
     model = pgs.sweep_llm = ScriptedLLM(flagging)
-    await pgs.partition("notes")
+    await pgs.partitions.build("notes")
     silent = await pgs.execute("What fails?", graph="notes", full_sweep=True)
     before = {prompt.partition: prompt for prompt in model.prompts}
     assert not [prompt for prompt in before.values() if "analog" in prompt.user + prompt.system]

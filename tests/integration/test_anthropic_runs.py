@@ -65,7 +65,7 @@ async def test_a_full_sweep_reads_all_and_costs_what_was_billed(
         max_cost=5.0,
         **KNOBS | {"target_partition_max": 200},
     ) as engine:
-        await engine.add_graph("papers", await papers(db, 3, 60))
+        await engine.graphs.add("papers", await papers(db, 3, 60))
         answer = await engine.execute(
             "Why?",
             full_sweep=True,

@@ -104,7 +104,7 @@ async def test_continue_sweeps_the_rest_until_the_graph_is_exhausted(engine):
 @pytest.mark.thorough
 async def test_a_question_is_compared_with_centroids_and_targeted_takes_the_unread_only(connect):
     async with connect(embedder="hashing", route_by="centroids") as engine:
-        made = await engine.partition("papers")
+        made = await engine.partitions.build("papers")
         listed = await engine.partitions("papers")
         assert all(part.centroid is not None for part in (*made.partitions, *listed))
         routing = await engine.route("medieval trade", max_sweep_partitions=1)
@@ -112,7 +112,7 @@ async def test_a_question_is_compared_with_centroids_and_targeted_takes_the_unre
         first = await engine.execute("medieval trade", max_sweep_partitions=1)
         assert first.routing == planned.routing == routing
         second = await engine.execute("medieval trade", mode="targeted", max_sweep_partitions=1)
-        resumed = await engine.partition("papers")
+        resumed = await engine.partitions.build("papers")
     assert first.routing.best_similarity > second.routing.best_similarity
     assert first.sweeps[0].partition != second.sweeps[0].partition
     assert all(part.centroid is not None for part in resumed.partitions)
@@ -174,7 +174,7 @@ async def test_a_failing_synthesis_loses_no_sweep_and_no_money(connect, db):
     async with connect(answer) as engine:
         with pytest.raises(ModelUnavailableError):
             await engine.execute("Begin")
-        assert (await engine.coverage("papers", "default")).exhausted
+        assert (await engine.sessions.coverage("default", "papers")).exhausted
         broken = False
         engine.sweep_llm.prompts.clear()
         second = await engine.execute("Begin", mode="continue")
@@ -214,7 +214,7 @@ async def test_one_unreadable_partition_does_not_stop_the_others(engine, db, mon
 
 async def test_members_deleted_after_partitioning_are_not_read(connect, db):
     async with connect(min_community_size=40, topics=2) as engine:
-        await engine.partition()
+        await engine.partitions.build()
         other = "MATCH (n)-[:PGS_IN]->(:PgsPartition {id: 2}) DETACH DELETE n"
         await alter(db, other)
         gone = await engine.sweep_partition("Begin", 2)
@@ -237,7 +237,7 @@ async def test_a_generation_that_a_run_is_on_is_not_pruned(connect):
         task = asyncio.create_task(engine.execute("Begin"))
         await asked.wait()
         for seed in (1, 2, 3):
-            await engine.partition("papers", random_seed=seed, keep_generations=1)
+            await engine.partitions.build("papers", random_seed=seed, keep_generations=1)
         go_on.set()
         result = await task
     assert not result.partial
@@ -282,7 +282,7 @@ async def test_a_synthesis_that_was_cut_off_makes_a_partial_answer(connect):
 
 @pytest.mark.thorough
 async def test_the_steps_can_be_taken_one_by_one(engine):
-    await engine.partition("papers")
+    await engine.partitions.build("papers")
     parts = await engine.partitions("papers")
     routing = await engine.route("What is missing?", graph="papers")
     assert [r.partition for r in routing.routes] == [p.id for p in parts]

@@ -74,8 +74,8 @@ async def test_an_answer_stays_true_while_its_documents_change(
     assert not answer.partial
     assert (answer.coverage.nodes_read, answer.coverage.nodes_total) == (7, 7)
     assert answer.coverage == answer.own_coverage
-    assert await engine.coverage("docs", answer.session) == answer.coverage
-    told = await engine.answer(answer.run)
+    assert await engine.sessions.coverage(answer.session, "docs") == answer.coverage
+    told = await engine.runs.answer(answer.run)
     assert (told.text, told.coverage, told.warnings) == (
         answer.text, answer.coverage, answer.warnings,
     )  # fmt: skip
@@ -89,7 +89,9 @@ async def test_an_answer_stays_true_while_its_documents_change(
         assert sorted(one.title or "" for one in lost) == ["changed.md", "gone.md"]
         assert all(ids[one.element_id] == one.node for one in cited.values() if one.element_id)
     gone = [
-        source.title for source in (await engine.document(answer.run)).sources if not source.text
+        source.title
+        for source in (await engine.runs.document(answer.run)).sources
+        if not source.text
     ]
     assert sorted(gone) == ["changed.md", "gone.md"]
     reader.shown.clear()

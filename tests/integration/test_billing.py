@@ -66,7 +66,7 @@ async def test_a_run_costs_what_its_provider_billed_in_each_form(endpoint, db):
                 # Another question reads the same partitions, at the price of cached input.
                 share = totals["cached"] / totals["input"]
                 assert share > 0.7, form
-            again = await engine.answer(answer.run)
+            again = await engine.runs.answer(answer.run)
             assert (again.cost, again.usage) == (cost, answer.usage)
 
 

@@ -30,7 +30,7 @@ ID = "MATCH (n) WHERE n.doi = $name OR n.title = $name RETURN elementId(n) AS id
 @pytest.fixture
 async def pgs(endpoint: Endpoint, db: Database) -> AsyncIterator[PGS]:
     async with engine_on_papers(endpoint, db) as opened:
-        await opened.add_graph("secrets", GraphMapping(labels=("Secret",), text=("abstract",)))
+        await opened.graphs.add("secrets", GraphMapping(labels=("Secret",), text=("abstract",)))
         yield opened
 
 
@@ -106,7 +106,7 @@ async def test_properties_without_vectors_and_neighbors_without_other_graphs(
     secret = await id_of(db, "CANARY")
     (stored,) = await fetch(db, "MATCH (g:PgsGraph) RETURN elementId(g) AS id LIMIT 1")
     assert (await pgs.browse.node("secrets", secret)).text == "CANARY"
-    await pgs.add_graph("all", GraphMapping(text=("abstract",)))
+    await pgs.graphs.add("all", GraphMapping(text=("abstract",)))
     for graph, element_id in (
         ("papers", secret), ("papers", "garbage" * 700), ("all", stored["id"])
     ):  # fmt: skip

@@ -42,7 +42,7 @@ async def test_texts_that_another_client_wrote_are_found_in_every_mode(
     endpoint: Endpoint, db: Database, mode: SearchMode
 ) -> None:
     async with engine_on_papers(endpoint, db) as pgs:
-        await pgs.partition("papers")
+        await pgs.partitions.build("papers")
         fresh = await pgs.search("fact101", graph="papers", mode=mode)
         assert (fresh.changed, advice(fresh)) == (False, [])
         await alter(db, CHANGES)
@@ -56,7 +56,7 @@ async def test_texts_that_another_client_wrote_are_found_in_every_mode(
         # Neither what a node said once nor a node that is gone is found.
         assert "text" not in _scores(await pgs.search("fact101", graph="papers"), "doi/101")
         assert "doi/102" not in keys(await pgs.search("fact102", graph="papers", mode=mode))
-        await pgs.partition("papers")
+        await pgs.partitions.build("papers")
         again = await pgs.search("Tungsten and zirconium", graph="papers", mode=mode)
         assert (again.changed, advice(again)) == (False, [])
         assert keys(again)
@@ -66,7 +66,7 @@ async def test_a_plan_of_a_changed_graph_does_not_say_that_nothing_matches(
     endpoint: Endpoint, db: Database
 ) -> None:
     async with engine_on_papers(endpoint, db) as pgs:
-        await pgs.partition("papers")
+        await pgs.partitions.build("papers")
         plan = await pgs.plan("Tungsten?", graph="papers")
         assert "no text in the graph matches" in plan.routing.note
         await alter(db, CHANGES)
@@ -85,7 +85,7 @@ async def test_a_large_graph_that_changed_is_never_said_to_hold_nothing(
 ) -> None:
     monkeypatch.setattr(words, "MOST_READ_TOKENS", 0)
     async with engine_on_papers(endpoint, db) as pgs:
-        await pgs.partition("papers")
+        await pgs.partitions.build("papers")
         nothing = await pgs.search("Tungsten", graph="papers")
         assert found_page.lines(nothing, 100)[0] == "nothing in the graph matches the question"
         await alter(db, CHANGES)
@@ -105,19 +105,19 @@ async def test_a_large_graph_that_changed_is_never_said_to_hold_nothing(
 @pytest.mark.schema
 async def test_indexes_of_ours_are_no_change_of_the_graph(endpoint: Endpoint, db: Database) -> None:
     async with engine_on_papers(endpoint, db) as pgs:
-        await pgs.partition("papers")
+        await pgs.partitions.build("papers")
         for _ in range(2):  # the second time, there is nothing to make or to drop
             await pgs.indexes.create("papers", text=True)
             found = await pgs.search("fact101", graph="papers")
             assert (found.changed, advice(found)) == (False, [])
         assert await pgs.indexes.drop()
         assert not (await pgs.search("fact101", graph="papers")).changed
-        assert (await pgs.partition("papers")).reused
+        assert (await pgs.partitions.build("papers")).reused
         await pgs.indexes.create("papers", text=True)
         await alter(db, CHANGES)
         assert (await pgs.search("fact101", graph="papers")).changed
         # What another client does to the schema is not counted as ours.
-        await pgs.partition("papers")
+        await pgs.partitions.build("papers")
         await alter(db, "CREATE INDEX by_others FOR (n:Paper) ON (n.title)")
         assert (await pgs.search("fact101", graph="papers")).changed
 
@@ -127,7 +127,7 @@ async def test_a_vector_index_of_ours_leaves_the_change_token(
     endpoint: Endpoint, db: Database
 ) -> None:
     async with engine_on_papers(endpoint, db) as pgs:
-        await pgs.partition("papers")
+        await pgs.partitions.build("papers")
         before = await read_change_token(db)
         assert before is not None
         wanted = want_vectors(replace(MAPPING, embedding="abstract"), 8)
@@ -143,7 +143,7 @@ async def test_a_plan_of_a_search_says_that_the_graph_changed(
     endpoint: Endpoint, db: Database
 ) -> None:
     async with engine_on_papers(endpoint, db) as pgs:
-        await pgs.partition("papers")
+        await pgs.partitions.build("papers")
         assert (await pgs.search.plan("fact101", graph="papers")).notes == ()
         await alter(db, CHANGES)
         planned = await pgs.search.plan("fact101", graph="papers")
@@ -154,7 +154,7 @@ async def test_routing_by_old_texts_says_that_the_graph_may_have_changed(
     endpoint: Endpoint, db: Database
 ) -> None:
     async with engine_on_papers(endpoint, db) as pgs:
-        await pgs.partition("papers")
+        await pgs.partitions.build("papers")
         before = await pgs.route("Tungsten", graph="papers")
         assert before.unmatched
         assert before.note.startswith("no text in the graph matches the question")
@@ -169,9 +169,9 @@ async def test_a_graph_without_a_text_index_says_how_to_make_one(
 ) -> None:
     await papers(db)
     async with without_models(endpoint) as pgs:
-        await pgs.add_graph("papers", MAPPING)
+        await pgs.graphs.add("papers", MAPPING)
         found = await pgs.search("fact101", graph="papers")
         assert keys(found)[0] == "doi/101"
         assert advice(found)[0].startswith("the graph has no text index")
-        await pgs.partition("papers")
+        await pgs.partitions.build("papers")
         assert not advice(await pgs.search("fact101", graph="papers"))

@@ -85,7 +85,7 @@ async def test_three_that_continue_at_once_read_fifteen_partitions(
     partitions = swept(answers)
     assert len(partitions) == len(set(partitions)) == 12
     assert max(slow.bought.values()) == 1
-    assert (await engine.coverage("papers", "default")).partitions_swept == 13
+    assert (await engine.sessions.coverage("default", "papers")).partitions_swept == 13
 
 
 @pytest.mark.thorough

@@ -36,7 +36,7 @@ async def test_absences_are_looked_for_in_all_that_was_and_was_not_read(pgs, db)
             "Nothing at all was found",
         ),
     )
-    await pgs.partition()
+    await pgs.partitions.build()
     first, second = await home(db, "doi/3"), await home(db, "doi/45")
     assert first != second
     answer = await pgs.execute("Why?", max_sweep_partitions=1)
@@ -80,7 +80,7 @@ async def test_flags_are_a_second_wave_or_an_opportunity(pgs):
     flags = {(f.source, f.target): f for f in more.crosscheck.flags}
     assert flags[1, 3].swept
     assert [f.target for f in more.crosscheck.flags if f.source == 1].count(None) == 1
-    stored = (await pgs.answer(more.run)).sweeps
+    stored = (await pgs.runs.answer(more.run)).sweeps
     assert {(s.partition, s.wave): s.report for s in stored} == {
         (s.partition, s.wave): s.report for s in more.sweeps
     }
@@ -97,7 +97,7 @@ async def test_flags_are_a_second_wave_or_an_opportunity(pgs):
 
 
 async def test_findings_that_meet_are_found_without_a_model(pgs, db):
-    await pgs.partition()
+    await pgs.partitions.build()
     query = (
         "MATCH (a:Paper)-[:PGS_IN]->(p:PgsPartition), (b:Paper)-[:PGS_IN]->(q:PgsPartition) "
         "WHERE p.id < q.id AND EXISTS { (a)-[:CITES]-(b) } "
@@ -211,4 +211,4 @@ async def test_unsupported_and_misquoted_findings_are_marked_for_the_synthesis(p
     assert "(misquoted: its nodes do not say it in these words)" in told
     assert await count(db, "(x:PgsFinding {supported: false})") == 1
     assert await count(db, "(x:PgsFinding {misquoted: 1})") == 1
-    assert (await pgs.answer(result.run)).sweeps[0].report == report
+    assert (await pgs.runs.answer(result.run)).sweeps[0].report == report

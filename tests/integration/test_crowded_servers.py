@@ -25,8 +25,8 @@ async def engine(endpoint: Endpoint, db: Database) -> AsyncIterator[PGS]:
     """An engine on papers that a server offers to three tenants, one of them without rights."""
     token = [entry("ann"), entry("bob"), entry("eve", role="reader")]
     async with engine_on(endpoint, **KNOBS, token=token) as opened:
-        await opened.add_graph("papers", await papers(db, 4, 20))
-        await opened.partition("papers")
+        await opened.graphs.add("papers", await papers(db, 4, 20))
+        await opened.partitions.build("papers")
         yield opened
 
 

@@ -138,7 +138,7 @@ async def test_what_nothing_can_prove_is_shown_unproven(endpoint, db, fake, repe
     window = Window(10**6, reply=write, count=NOTHING, repeats=repeats)
     async with on_writer(endpoint, db, fake, window) as pgs:
         answer = (await pgs.search("clay and slip", graph="papers", answer=True)).answer
-        document = await pgs.document(answer.run)
+        document = await pgs.runs.document(answer.run)
     assert answer.synthesis.proven == repeats
     assert json.loads(to_json(document))["proven"] == repeats
     assert any("shown, unproven" in text for _, text in figures(answer)) != repeats

@@ -234,7 +234,7 @@ async def test_each_skeleton_is_of_a_whole_text(endpoint: Endpoint, db: Database
     with serving(700, cut, restate_seen) as (fake, llm):
         await llm.close()
         async with with_model(endpoint, fake, **SMALL) as pgs:
-            await pgs.add_graph("notes", mapping)
+            await pgs.graphs.add("notes", mapping)
             made = await pgs.analogies("notes")
     assert (made.missing, made.warnings) == (0, ())
     assert await linked(db) == true_pairs()

@@ -206,7 +206,7 @@ async def test_the_log_of_the_driver_has_no_parameter(db, caplog):
 async def test_every_name_we_write_is_listed(endpoint, db):
     mapping = await papers(db, topics=30, size=10)
     async with engine_on(endpoint, min_community_size=4, target_partition_max=12) as engine:
-        await engine.add_graph("papers", mapping)
+        await engine.graphs.add("papers", mapping)
         await repartition(engine, "papers")
         answer = await engine.execute("What is missing?", graph="papers", max_sweep_partitions=3)
         await engine.runs.feedback(answer.run, "accepted")

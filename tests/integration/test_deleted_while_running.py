@@ -287,7 +287,7 @@ async def test_a_file_is_not_written_with_what_was_deleted_since_it_was_read(
 ) -> None:
     answer = await docs.execute(QUESTION, graph="docs")
     check = await docs.watch_deletions()
-    text = to_markdown(await docs.document(answer.run))
+    text = to_markdown(await docs.runs.document(answer.run))
     await check(text)
     await other.ingest.delete("docs", ["hidden.md"])
     assert SECRET in text
@@ -342,5 +342,5 @@ async def worked(pgs: PGS, kind: str, question: str) -> object:
     if kind == "layered":
         return await pgs.layered_search(question, graph="docs")
     if kind == "partition":
-        return await pgs.partition("docs", force=True)
+        return await pgs.partitions.build("docs", force=True)
     return await pgs.execute(question, graph="docs")

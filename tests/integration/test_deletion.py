@@ -289,7 +289,7 @@ async def test_kept_replies_and_descriptions_go_and_answers_are_told(
     quoted = [(one.session, one.run, one.question, one.forgotten) for one in done.quoting]
     assert ("hunt", answer.run, QUESTION, False) in quoted
     assert not done.proven
-    assert (await pgs.answer(answer.run)).text == answer.text
+    assert (await pgs.runs.answer(answer.run)).text == answer.text
     assert other.run
 
 
@@ -308,7 +308,7 @@ async def test_forgetting_removes_what_answers_quote_and_leaves_their_numbers(
     # The reason for a doubt quotes only two words, and says the same.
     assert await holding(db, "seven grams") == set()
     assert ("PgsFinding", "doubts") in await holding(db, FORGOTTEN)
-    left = await pgs.answer(answer.run)
+    left = await pgs.runs.answer(answer.run)
     assert left.text == FORGOTTEN
     assert (left.coverage, left.own_coverage) == (answer.coverage, answer.own_coverage)
     assert [sweep.nodes_read for sweep in left.sweeps] == [
@@ -317,7 +317,7 @@ async def test_forgetting_removes_what_answers_quote_and_leaves_their_numbers(
     texts = [one.text for sweep in left.sweeps if sweep.report for one in sweep.report.findings]
     assert FORGOTTEN in texts
     assert any("Radium" in text for text in texts)  # what quotes nothing stays
-    assert FORGOTTEN in (await pgs.document(answer.run)).answer.text
+    assert FORGOTTEN in (await pgs.runs.document(answer.run)).answer.text
 
 
 async def test_what_others_hold_is_named_and_left_alone(

@@ -66,9 +66,9 @@ async def test_no_wrong_number_date_or_name_stands_unmarked(pgs):
         told = [one.reason for one in answer.in_doubt if one.partition == sweep.partition]
         assert len(told) == len(LIES)
     assert "(in doubt: no cited node has 43 %)" in pgs.synthesis_llm.prompts[-1].user
-    stored = await pgs.answer(answer.run)
+    stored = await pgs.runs.answer(answer.run)
     assert stored.in_doubt == answer.in_doubt
-    assert "## In doubt" in to_markdown(await pgs.document(answer.run))
+    assert "## In doubt" in to_markdown(await pgs.runs.document(answer.run))
 
 
 @pytest.mark.parametrize("lie", LIES)
@@ -78,7 +78,7 @@ async def test_the_answer_of_a_search_is_looked_up_as_well(pgs, lie):
         return f"## Answer\n{lie} [n1]. {true} [n1]\n\n## Findings\n- {lie} [n1].\n"
 
     answering(pgs, reply)
-    await pgs.partition()
+    await pgs.partitions.build()
     found = await pgs.search("fact3", graph="papers", answer=True)
     answer = found.answer
     assert answer.text.count("(in doubt: ") == 2

@@ -55,7 +55,7 @@ async def test_no_draft_of_any_family_of_models_is_a_finding_or_an_answer(
             (sweep,) = answer.sweeps
             assert sweep.report is not None
             assert [one.text for one in sweep.report.findings] != []
-            document = json.dumps(to_json(await pgs.document(answer.run)))
+            document = json.dumps(to_json(await pgs.runs.document(answer.run)))
             said[begin + end] = document + str(answer) + str(sweep)
             streamed[begin + end] = "".join(heard)
             heard.clear()

@@ -16,8 +16,8 @@ from tests.graphs import checksum, count, papers
 async def begun(engine, db, **shape):
     """The papers, partitioned."""
     mapping = await papers(db, **shape)
-    await engine.add_graph("papers", mapping)
-    return await engine.partition("papers")
+    await engine.graphs.add("papers", mapping)
+    return await engine.partitions.build("papers")
 
 
 async def members(db):
@@ -38,12 +38,12 @@ async def test_an_unchanged_graph_is_known_without_a_scan(engine, db, monkeypatc
         raise AssertionError("the graph was scanned")
 
     monkeypatch.setattr("pgs_neo4j.pgs.partitioning.view.scan", refuse)
-    drift = await engine.check("papers")
+    drift = await engine.partitions.check("papers")
     assert not drift.committed
     assert not drift.changed
     assert (drift.nodes, drift.relationships) == (160, 483)
-    assert (await engine.partition("papers")).reused
-    stored = await engine.generation("papers")
+    assert (await engine.partitions.build("papers")).reused
+    stored = await engine.partitions.generation("papers")
     assert stored.seconds.keys() >= {"check", "scan", "project", "communities", "limits", "write"}
     assert stored.settings
     assert stored.token == await read_change_token(db)
@@ -53,20 +53,20 @@ async def test_an_unchanged_graph_is_known_without_a_scan(engine, db, monkeypatc
     answer = await engine.execute("What is known?", graph="papers")
     assert answer.coverage.exhausted
     # The question wrote sessions, runs, and reports: those are ours, and do not count.
-    assert not (await engine.check("papers")).committed
+    assert not (await engine.partitions.check("papers")).committed
     await engine.execute("And then?", graph="papers")
 
 
 async def test_what_others_commit_is_noticed_and_scanned_once(engine, db):
     await begun(engine, db)
     await alter(db, "CREATE (:Elsewhere)")
-    first = await engine.check("papers", scan=False)
+    first = await engine.partitions.check("papers", scan=False)
     assert first.committed
-    second = await engine.check("papers")
+    second = await engine.partitions.check("papers")
     assert second.committed
     assert not second.changed
-    assert not (await engine.check("papers")).committed
-    assert (await engine.partition("papers")).reused
+    assert not (await engine.partitions.check("papers")).committed
+    assert (await engine.partitions.build("papers")).reused
 
 
 CHANGES = (
@@ -107,36 +107,36 @@ async def test_the_drift_counts_what_changed(engine, db):
     )
     for change, expected in CHANGES:
         await alter(db, change)
-        drift = await engine.check("papers")
+        drift = await engine.partitions.check("papers")
         found = {name: getattr(drift, name) for name in names if getattr(drift, name)}
         assert found == expected, change
         assert drift.changed == bool(expected), change
-        assert (await engine.partition("papers")).reused == (not expected), change
-        assert not (await engine.check("papers")).committed, change
-    await engine.add_graph("all", GraphMapping(labels=("Paper",), text=("abstract",)))
-    await engine.partition("all")
+        assert (await engine.partitions.build("papers")).reused == (not expected), change
+        assert not (await engine.partitions.check("papers")).committed, change
+    await engine.graphs.add("all", GraphMapping(labels=("Paper",), text=("abstract",)))
+    await engine.partitions.build("all")
     await alter(
         db,
         "MATCH (a:Paper {doi: 'doi/57'})-[r:CITES]->(b) WITH a, r, b LIMIT 1 DELETE r "
         "CREATE (a)-[:REFUTES]->(b)",
     )
-    assert (await engine.check("all")).relationships_changed == 1, "another type"
+    assert (await engine.partitions.check("all")).relationships_changed == 1, "another type"
 
 
 async def test_other_settings_are_another_partitioning_though_nobody_committed(engine, db):
-    await engine.add_graph("papers", await papers(db))
-    assert await engine.check("papers") is None
-    await engine.partition("papers")
-    assert not (await engine.check("papers")).settings_changed
-    drift = await engine.check("papers", target_partition_max=25)
+    await engine.graphs.add("papers", await papers(db))
+    assert await engine.partitions.check("papers") is None
+    await engine.partitions.build("papers")
+    assert not (await engine.partitions.check("papers")).settings_changed
+    drift = await engine.partitions.check("papers", target_partition_max=25)
     assert (drift.settings_changed, drift.changed, drift.committed) == (True, True, False)
     assert drift.fraction == 0.0
-    mapping = (await engine.graph("papers")).mapping
-    await engine.add_graph("papers", replace(mapping, text=("title",)), replace=True)
-    drift = await engine.check("papers")
+    mapping = (await engine.graphs.get("papers")).mapping
+    await engine.graphs.add("papers", replace(mapping, text=("title",)), replace=True)
+    drift = await engine.partitions.check("papers")
     assert not drift.committed
     assert drift.settings_changed
-    made = await engine.partition("papers")
+    made = await engine.partitions.build("papers")
     assert not made.reused
     assert made.partitions[0].summary.endswith(("Paper 0", "Paper 40", "Paper 80", "Paper 120"))
 
@@ -148,14 +148,14 @@ async def test_a_changed_text_refreshes_only_the_partition_it_stands_in(engine, 
         db, "MATCH (p:Paper {doi: 'doi/7'}) SET p.abstract = 'Zeppelins zeppelins over Lakehurst.'"
     )
     before = await checksum(db)
-    units = await engine.units("papers")
-    second = await engine.partition("papers")
+    units = await engine.partitions.units("papers")
+    second = await engine.partitions.build("papers")
     assert second.generation.origin == "refreshed"
     assert second.drift.texts_changed == 1
     figures = ("sizes", "modularity", "grown", "levels", "issues")
     for name in figures:
         assert getattr(second.generation, name) == getattr(first.generation, name), name
-    assert await engine.units("papers") == units
+    assert await engine.partitions.units("papers") == units
     old = {part.lineage: part for part in first.partitions}
     new = {part.lineage: part for part in second.partitions}
     assert old.keys() == new.keys()
@@ -177,7 +177,7 @@ async def test_a_changed_text_refreshes_only_the_partition_it_stands_in(engine, 
         await alter(
             db, "MATCH (p:Paper {doi: $doi}) SET p.abstract = 'Turn'", doi=f"doi/{turn * 40}"
         )
-        made = await engine.partition("papers", keep_generations=1)
+        made = await engine.partitions.build("papers", keep_generations=1)
         assert made.generation.origin == "refreshed"
     assert await count(db, "(x:PgsGeneration)") == 1
     assert await count(db, "(x:PgsPartition)") == 4
@@ -185,8 +185,8 @@ async def test_a_changed_text_refreshes_only_the_partition_it_stands_in(engine, 
     # What was refreshed is unread, and the others stay read.
     assert (await engine.execute("Begin", graph="papers")).coverage.exhausted
     await alter(db, "MATCH (p:Paper {doi: 'doi/9'}) SET p.abstract = 'Airships.'")
-    await engine.partition("papers")
-    assert (await engine.coverage("papers", "default")).nodes_read == 159
+    await engine.partitions.build("papers")
+    assert (await engine.sessions.coverage("default", "papers")).nodes_read == 159
     prompts = len(engine.sweep_llm.prompts)
     rest = await engine.execute("Continue", graph="papers", mode="continue")
     assert rest.coverage.exhausted
@@ -205,7 +205,7 @@ async def test_a_small_change_of_structure_grows_from_the_partitions_before(engi
         "CREATE (:Paper {doi: 'far/' + i}) CREATE (a)-[:CITES {strength: 1.0}]->"
         "(:Paper {doi: 'new/' + i, abstract: 'New ' + i})",
     )
-    second = await engine.partition("papers")
+    second = await engine.partitions.build("papers")
     assert second.generation.origin == "seeded"
     assert (second.drift.nodes_added, second.drift.relationships_changed) == (6, 3)
     assert second.generation.grown == pytest.approx(6 / 286)
@@ -219,7 +219,7 @@ async def test_a_small_change_of_structure_grows_from_the_partitions_before(engi
     assert sum(part.uid in old for part in second.partitions) == 5  # the unchanged ones are shared
     assert second.generation.modularity > first.generation.modularity - 0.01
     assert await count(db, "(x) WHERE any(l IN labels(x) WHERE l STARTS WITH 'PgsSeed')") == 0
-    cold = await engine.partition("papers", force=True)
+    cold = await engine.partitions.build("papers", force=True)
     assert (cold.generation.origin, cold.generation.grown) == ("cold", 0.0)
     assert sorted(cold.generation.sizes) == sorted(second.generation.sizes)
 
@@ -231,8 +231,8 @@ async def test_a_session_across_three_generations_counts_each_node_once(engine, 
     read = {doi for prompt in engine.sweep_llm.prompts for doi in facts(prompt)}
     for turn, knobs in enumerate(({"target_partition_max": 20}, {"target_partition_max": 70})):
         await alter(db, "CREATE (:Paper {doi: 'more/' + $t, abstract: 'fact more' + $t})", t=turn)
-        made = await engine.partition("papers", force=True, keep_generations=1, **knobs)
-        coverage = await engine.coverage("papers", "long")
+        made = await engine.partitions.build("papers", force=True, keep_generations=1, **knobs)
+        coverage = await engine.sessions.coverage("long", "papers")
         assert coverage.nodes_total == 151 + turn
         assert coverage.nodes_read == len(read)
         prompts = len(engine.sweep_llm.prompts)
@@ -278,8 +278,8 @@ async def test_a_large_pool_is_divided_by_likeness(engine, db):
         "abstract: $topics[i % 3] + ' described in note ' + i})",
         topics=list(topics),
     )
-    await engine.add_graph("papers", mapping)
-    made = await engine.partition("papers")
+    await engine.graphs.add("papers", mapping)
+    made = await engine.partitions.build("papers")
     assert made.generation.pools == 3
     assert made.generation.sizes == (50, 50, 50)
     rows = await fetch(
@@ -295,9 +295,9 @@ async def test_a_large_pool_is_divided_by_likeness(engine, db):
 @pytest.mark.thorough
 async def test_the_hierarchy_is_written_and_nested(engine, db):
     mapping = await papers(db, topics=30, size=20)
-    await engine.add_graph("papers", mapping)
-    made = await engine.partition("papers", min_community_size=5, target_partition_max=10)
-    units = await engine.units("papers")
+    await engine.graphs.add("papers", mapping)
+    made = await engine.partitions.build("papers", min_community_size=5, target_partition_max=10)
+    units = await engine.partitions.units("papers")
     assert made.generation.levels == tuple(
         sum(unit.level == level for unit in units)
         for level in range(1, len(made.generation.levels) + 1)
@@ -315,6 +315,8 @@ async def test_the_hierarchy_is_written_and_nested(engine, db):
         assert level == top + 1
     assert {place: unit.size for place, unit in by_place.items()} == beneath
     assert all(unit.keywords for unit in units)
-    await engine.partition("papers", force=True, keep_generations=1, target_partition_max=600)
-    left = (await engine.generation("papers")).levels
+    await engine.partitions.build(
+        "papers", force=True, keep_generations=1, target_partition_max=600
+    )
+    left = (await engine.partitions.generation("papers")).levels
     assert await count(db, "(x:PgsPartition) WHERE x.level > 0") == sum(left)

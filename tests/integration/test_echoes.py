@@ -43,7 +43,7 @@ async def test_no_instruction_becomes_a_part_of_an_answer(pgs, search, strict):
     answering(pgs, echoing)
     events = []
     if search:
-        await pgs.partition()
+        await pgs.partitions.build()
         answer = (
             await pgs.search(
                 "fact3", graph="papers", answer=True, strict=strict, on_event=events.append
@@ -62,7 +62,7 @@ async def test_no_instruction_becomes_a_part_of_an_answer(pgs, search, strict):
     for part in (answer.synthesis.connections, answer.synthesis.convergences):
         assert set(part) <= {TRUE}
     said = [line.strip(" -") for line in prompt.system.splitlines() if len(line) > 60]
-    exported = to_json(await pgs.document(answer.run))
+    exported = to_json(await pgs.runs.document(answer.run))
     assert not [line for line in said if line in exported]
 
 

@@ -24,7 +24,7 @@ LOOSE_CELLS = "(x:PgsPostings) WHERE NOT (x)-[:PGS_PART_OF]->(:PgsSegment)"
 async def pgs(endpoint: Endpoint, db: Database) -> AsyncIterator[PGS]:
     """An engine on four topics of papers, partitioned; ``db`` is the user's own connection."""
     async with engine_on_papers(endpoint, db, keep_generations=1) as opened:
-        await opened.partition("papers")
+        await opened.partitions.build("papers")
         yield opened
 
 
@@ -60,7 +60,7 @@ SET o.title = 'A graph', o.abstract = 'Of data that were taken from it, a graph,
 
 async def test_the_node_whose_title_is_the_question_decides(pgs: PGS, db: Database) -> None:
     await alter(db, TITLED)
-    await pgs.partition("papers")
+    await pgs.partitions.build("papers")
     routing = await pgs.route("How to get data from a graph?")
     assert routing.routes[0].partition == await home(db, "doi/0")
     assert "How to get data from a graph" in routing.routes[0].reason
@@ -72,7 +72,7 @@ async def test_a_changed_text_is_found_after_the_refresh(pgs: PGS, db: Database)
     await change(db, "doi/47", "All of a sudden it treats zymurgy.")
     await change(db, "doi/100", "氷河は山の上にある。")
     assert await checksum(db) != users
-    refreshed = await pgs.partition("papers")
+    refreshed = await pgs.partitions.build("papers")
     assert refreshed.generation.origin == "refreshed"
     for question, doi in (
         ("Is there anything on zymurgy?", "doi/47"),
@@ -92,7 +92,7 @@ async def test_a_changed_text_is_found_after_the_refresh(pgs: PGS, db: Database)
 async def test_segments_go_with_their_last_partition(pgs: PGS, db: Database) -> None:
     for number in range(3):
         await change(db, "doi/1", f"Version {number}.")
-        await pgs.partition("papers", force=number == 2)
+        await pgs.partitions.build("papers", force=number == 2)
         assert await count(db, LOOSE) == 0
         assert await count(db, LOOSE_CELLS) == 0
     assert await count(db, SEGMENTS) == 1
@@ -132,7 +132,7 @@ async def test_nodes_that_no_text_tells_apart_are_routed(
     pgs: PGS, db: Database, statement: str, has_evidence: bool
 ) -> None:
     await alter(db, statement)
-    await pgs.partition("papers")
+    await pgs.partitions.build("papers")
     routing = await pgs.route("What is the meaning of fact47?")
     assert len(routing.routes) == 4
     assert {bool(route.evidence) for route in routing.routes} == {has_evidence}

@@ -30,7 +30,7 @@ OF_ANSWERS = [name for name in ROWS if name != "runs"]
 async def pgs(endpoint: Endpoint, db: Database) -> AsyncIterator[PGS]:
     tokens = [entry("ann", "papers"), entry("bob", "papers")]
     async with engine_on_papers(endpoint, db, token=tokens) as opened:
-        await opened.partition("papers")
+        await opened.partitions.build("papers")
         yield opened
 
 
@@ -51,7 +51,7 @@ async def test_every_kind_of_answer_is_as_the_schemas_say(pgs: PGS) -> None:
     assert len({*runs}) == 4
     filled = set()
     for run in runs:
-        document = await pgs.document(run)
+        document = await pgs.runs.document(run)
         stored = await pgs.runs.get(run)
         assert_valid("run", json.loads(json.dumps(as_json.run(stored, document))))
         assert_valid("asked", json.loads(json.dumps(as_json.answer(document.answer))))
@@ -76,7 +76,7 @@ async def test_tables_over_http_are_files_that_no_other_tenant_gets(
     async with server.client("pgs_ann") as ann, server.client("pgs_bob") as bob:
         run = (await ann.post("/api/runs", json={"question": "orbital debris"})).json()
         await events(ann, run["events"])
-        document = await pgs.document(run["run"])
+        document = await pgs.runs.document(run["run"])
         for name in OF_ANSWERS:
             path = f"/api/runs/{run['run']}/tables/{name}"
             told = await ann.get(f"{path}.csv")

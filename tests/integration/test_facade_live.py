@@ -20,7 +20,7 @@ async def test_sessions_runs_and_jobs_are_listed_read_and_deleted(
     assert (await pgs.runs.get(answer.run)).status == "complete"
     assert (await pgs.runs.answer(answer.run)).text == answer.text
     assert (await pgs.runs.document(answer.run)).answer.run == answer.run
-    assert await pgs.sessions.coverage("s") == await pgs.coverage("papers", "s")
+    assert await pgs.sessions.coverage("s") == await pgs.sessions.coverage("s", "papers")
     assert [info.id for info in await pgs.sessions("papers")] == ["s"]
     (job,) = await pgs.jobs.attempt_all(JobOrder(if_changed=True))
     assert await pgs.jobs("papers", limit=1) == [job] == [await pgs.jobs.get(job.id)]

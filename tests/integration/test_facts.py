@@ -152,7 +152,7 @@ async def test_each_fact_stands_in_one_prompt_and_nothing_beyond_the_view_does(
 ) -> None:
     await load(db, case.cypher)
     async with engine_on(endpoint, **KNOBS | case.knobs) as pgs:
-        await pgs.add_graph("facts", case.view)
+        await pgs.graphs.add("facts", case.view)
         answer = await pgs.execute("Why?", graph="facts", full_sweep=True)
         prompts = sweeps(asked(pgs))
     shown = Counter(token for text in prompts for token in TOKEN.findall(nodes_of(text)))
@@ -169,7 +169,7 @@ async def test_a_fact_names_its_relationship_and_its_target(
 ) -> None:
     await load(db, BETWEEN)
     async with engine_on(endpoint, **KNOBS) as pgs:
-        await pgs.add_graph("facts", VIEW)
+        await pgs.graphs.add("facts", VIEW)
         await pgs.execute("Why?", graph="facts", full_sweep=True)
         prompts = sweeps(asked(pgs))
         part, *others = await pgs.partitions("facts")
@@ -212,8 +212,8 @@ async def test_absences_are_looked_up_in_facts(
     expected = {text: (status, n) for source, text, status, n in LOOKUPS if source == cypher}
     await load(db, cypher)
     async with engine_on(endpoint, missing(*expected), **KNOBS) as pgs:
-        await pgs.add_graph("facts", VIEW)
-        await pgs.partition("facts")
+        await pgs.graphs.add("facts", VIEW)
+        await pgs.partitions.build("facts")
         if way == "scan":
             await alter(db, "MATCH (s:PgsSegment) DETACH DELETE s")
         answer = await pgs.execute("Why?", graph="facts", full_sweep=True)
@@ -237,9 +237,9 @@ async def test_questions_lead_to_the_nodes_whose_facts_match(
 ) -> None:
     await load(db, cypher)
     async with engine_on(endpoint, **KNOBS) as pgs:
-        await pgs.add_graph("facts", VIEW)
+        await pgs.graphs.add("facts", VIEW)
         before = await pgs.search(words, graph="facts", mode="naive", top_k=50)
-        await pgs.partition("facts")
+        await pgs.partitions.build("facts")
         routing = await pgs.route(f"Is there any {words}?", graph="facts")
         assert not routing.unmatched
         assert "no text holds" not in routing.note
@@ -253,7 +253,7 @@ async def test_questions_lead_to_the_nodes_whose_facts_match(
             (text,) = (path for path in found.paths if path.name == "text")
             assert text.count == holders, text
             assert all(word in found.items[0].text for word in words.split())
-        await pgs.partition("facts")  # sees that the indexes changed no text
+        await pgs.partitions.build("facts")  # sees that the indexes changed no text
         unmatched = await pgs.route("Is there any zeppelin?", graph="facts")
         assert unmatched.unmatched
         assert "no text holds “zeppelin”" in unmatched.note
@@ -264,7 +264,7 @@ async def test_quotations_of_facts_are_found_on_both_ends_and_nowhere_else(
 ) -> None:
     await load(db, PAIR + " CREATE (a)-[:R {fact: 'A sold the amber mine to B in 1371'}]->(b)")
     async with engine_on(endpoint, **KNOBS) as pgs:
-        await pgs.add_graph("facts", VIEW)
+        await pgs.graphs.add("facts", VIEW)
         await pgs.execute("Why?", graph="facts", full_sweep=True)
         (prompt,) = (one for one in asked(pgs) if one.task == "sweep")
         aliases = {node.title: node.alias for node in prompt.nodes}
@@ -275,7 +275,7 @@ async def test_quotations_of_facts_are_found_on_both_ends_and_nowhere_else(
             assert answer.sweeps[0].report is not None
             (quote,) = answer.sweeps[0].report.findings[0].quotes
             assert quote.found is found, title
-        document = await pgs.document(answer.run)
+        document = await pgs.runs.document(answer.run)
         (cited,) = document.sources
         node = await pgs.browse.node("facts", await element_id(db, "A"))
     assert cited.title == "C"
@@ -287,7 +287,7 @@ async def test_lists_are_shown_where_relationships_are_listed(
 ) -> None:
     await load(db, CHAIN)
     async with engine_on(endpoint, **KNOBS) as pgs:
-        await pgs.add_graph("facts", VIEW)
+        await pgs.graphs.add("facts", VIEW)
         page = await pgs.browse.neighbors("facts", await element_id(db, "Entity 5"))
         found = await pgs.search("first second", graph="facts", mode="hybrid")
     stated = "FACT-x1 first; FACT-x2 second"
@@ -317,13 +317,13 @@ async def test_a_changed_fact_makes_its_source_unread_again(
 ) -> None:
     await load(db, CHAIN)
     async with engine_on(endpoint, **KNOBS) as pgs:
-        await pgs.add_graph("facts", VIEW)
+        await pgs.graphs.add("facts", VIEW)
         await pgs.execute("Why?", graph="facts", full_sweep=True)
         await alter(db, change)
-        drift = await pgs.check("facts")
+        drift = await pgs.partitions.check("facts")
         assert (drift.texts_changed, drift.structure_changed) == (1, False)
-        assert (await pgs.partition("facts")).generation.origin == "refreshed"
-        coverage = await pgs.coverage("facts", "default")
+        assert (await pgs.partitions.build("facts")).generation.origin == "refreshed"
+        coverage = await pgs.sessions.coverage("default", "facts")
         assert coverage is not None
         assert (coverage.texts_read, coverage.texts_total) == (39, 40)
         asked(pgs)
@@ -349,7 +349,7 @@ async def test_a_fact_that_comes_or_goes_makes_its_source_unread_again(
 ) -> None:
     await load(db, CHAIN)
     async with engine_on(endpoint, **KNOBS) as pgs:
-        await pgs.add_graph("facts", VIEW)
+        await pgs.graphs.add("facts", VIEW)
         await pgs.execute("Why?", graph="facts", full_sweep=True)
         await alter(db, change)
         asked(pgs)
@@ -365,11 +365,11 @@ async def test_without_facts_no_relationship_is_read_as_text(
     plain = replace(VIEW, relationship_text=None)
     assert (plain.facts, plain.has_text) == ([], True)
     async with engine_on(endpoint, missing("no trade in wool"), **KNOBS) as pgs:
-        await pgs.add_graph("plain", plain)
+        await pgs.graphs.add("plain", plain)
         answer = await pgs.execute("Why?", graph="plain", full_sweep=True)
         assert not any(map(TOKEN.search, sweeps(asked(pgs))))
         assert answer.crosscheck.absences[0].status is CONFIRMED
-        await pgs.add_graph(
+        await pgs.graphs.add(
             "plain", replace(plain, text=(), relationship_text="nothing"), replace=True
         )
         with pytest.raises(NoTextError, match="none of its 40 nodes has text in nothing"):

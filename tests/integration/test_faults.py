@@ -44,14 +44,14 @@ async def test_a_database_that_disappears_in_mid_run(endpoint, db, faulty):
 
     one_by_one = {"max_concurrent_sweeps": 1, "max_concurrent_calls": 1}
     async with connect(endpoint, faulty, **one_by_one) as engine:
-        await engine.add_graph("papers", mapping)
+        await engine.graphs.add("papers", mapping)
         engine.sweep_llm._answer = answer
         with pytest.raises(DatabaseUnavailableError, match="cannot be reached"):
             await asyncio.wait_for(engine.execute("Begin"), 120)
         faulty.mend()
         await silence(db)
         engine.sweep_llm._answer = contract_reply
-        coverage = await engine.coverage("papers", "default")
+        coverage = await engine.sessions.coverage("default", "papers")
         # A report that arrived while others were asked may have been recorded before the end.
         assert coverage.nodes_read in (80, 120)
         rest = await engine.execute("Continue", mode="continue")
@@ -65,15 +65,15 @@ async def test_a_database_that_disappears_in_mid_run(endpoint, db, faulty):
 async def test_a_database_that_disappears_while_partitioning(endpoint, db, gds, faulty, step):
     mapping = await papers(db)
     async with connect(endpoint, faulty) as engine:
-        await engine.add_graph("papers", mapping)
-        first = await engine.partition("papers")
+        await engine.graphs.add("papers", mapping)
+        first = await engine.partitions.build("papers")
         engine.on_event = lambda event: faulty.cut() if step in str(event) else None
         with pytest.raises(DatabaseUnavailableError):
-            await asyncio.wait_for(engine.partition("papers", force=True), 120)
+            await asyncio.wait_for(engine.partitions.build("papers", force=True), 120)
         faulty.mend()
         await expire(db)  # a job that lost the database could not give its lease back
         engine.on_event = lambda event: None
-        again = await engine.partition("papers")
+        again = await engine.partitions.build("papers")
         assert again.reused
         assert again.generation.id == first.generation.id
     assert await list_leftovers(gds) == []
@@ -82,8 +82,8 @@ async def test_a_database_that_disappears_while_partitioning(endpoint, db, gds, 
 async def test_a_black_hole_ends_within_the_deadline(endpoint, db, faulty):
     mapping = await papers(db)
     async with connect(endpoint, faulty) as engine:
-        await engine.add_graph("papers", mapping)
-        await engine.partition("papers")
+        await engine.graphs.add("papers", mapping)
+        await engine.partitions.build("papers")
         engine.db.timeout_s = 2.0
         faulty.black_hole = True
         with pytest.raises(DatabaseTimeoutError, match="within 2 s"):

@@ -75,7 +75,7 @@ async def pgs(endpoint: Endpoint, db: Database) -> AsyncIterator[PGS]:
     await alter(db, PARALLELS)
     async with engine_on(endpoint, **KNOBS) as opened:
         opened.sweep_llm._answer = citing_together  # type: ignore[attr-defined]
-        await opened.add_graph("papers", mapping)
+        await opened.graphs.add("papers", mapping)
         yield opened
 
 
@@ -162,7 +162,7 @@ async def test_what_is_cited_together_is_weighted_and_nothing_else_changes(
     assert await weights(db) == stored
     (info,) = await pgs.runs("papers")
     assert info.outcome == "accepted"
-    document = await pgs.document(answer.run)
+    document = await pgs.runs.document(answer.run)
     stored_json = as_json.run(await pgs.runs.get(answer.run), document)
     assert json.loads(json.dumps(stored_json))["outcome"] == "accepted"
     # Neither the graph nor what is read of it has changed.
@@ -212,12 +212,12 @@ async def test_weights_follow_every_outcome_and_a_replaced_one_in_its_place(
     stored = await weights(db)
     assert are_all(stored, replayed(outcomes), 9)
     # Weights outlive their session, and a graph takes along only those that no other one moved.
-    await pgs.add_graph("same", MAPPING)
+    await pgs.graphs.add("same", MAPPING)
     other = await pgs.execute("Why?", graph="same", max_sweep_partitions=1)
     await pgs.runs.feedback(other.run, "accepted")
     await pgs.sessions.delete("default", "papers")
     assert (await weights(db)).keys() >= stored.keys()
-    await pgs.remove_graph("same")
+    await pgs.graphs.remove("same")
     assert set(await weights(db)) == HEADS | BRIDGES
 
 
@@ -291,7 +291,7 @@ async def test_what_still_exists_counts_and_the_rest_is_counted(
     assert (replaced.nodes, replaced.missing) == (result.nodes - 1, 3)
     assert are_all(await weights(db), 0.55, 1)
     # A removed graph takes along the weights that its runs alone have moved.
-    await pgs.remove_graph("papers")
+    await pgs.graphs.remove("papers")
     assert await count(db, "(x:PgsWeight|PgsTriplet)") == 0
 
 

@@ -42,7 +42,7 @@ async def test_langchain_retrieves_findings_and_asks_by_a_tool(
         call = {"name": "ask_graph", "args": {"question": "Why?"}, "id": "1", "type": "tool_call"}
         message = await tool.ainvoke(call)
         assert message.artifact["run"] == run
-        assert message.content == (await pgs.answer(run)).text
+        assert message.content == (await pgs.runs.answer(run)).text
         assert [*tool.args] == ["question"]
     finally:
         await asyncio.to_thread(stored.close)

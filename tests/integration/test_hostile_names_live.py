@@ -39,10 +39,10 @@ async def test_hostile_names_are_data_from_the_graph_to_the_file(
         labels=(LABEL,), relationship_types=(TYPE,), text=(TEXT,), title=TITLE, key=KEY
     )
     async with engine_on(endpoint, **KNOBS) as engine:
-        await engine.add_graph("odd", mapping)
+        await engine.graphs.add("odd", mapping)
         answer = await engine.execute("What says `hid\u200bden` & <b>?", graph="odd")
         assert answer.coverage.nodes_read == answer.coverage.nodes_total == 30
-        document = await engine.document(answer.run)
+        document = await engine.runs.document(answer.run)
     page, written, data = to_html(document), to_markdown(document), to_json(document)
     tokens = MarkdownIt("commonmark").enable("table").parse(written)
     kinds = {token.type for token in tokens}

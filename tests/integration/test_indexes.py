@@ -47,13 +47,13 @@ async def pgs(endpoint: Endpoint, db: Database) -> AsyncIterator[PGS]:
     await papers(db)
     await alter(db, FILL)
     async with engine_on(endpoint, embedder="none") as opened:
-        await opened.add_graph("papers", FACTS)
+        await opened.graphs.add("papers", FACTS)
         yield opened
 
 
 @pytest.mark.thorough
 async def test_all_kinds_are_made_once_and_dropped(pgs: PGS, db: Database) -> None:
-    before, graph = await checksum(db), await pgs.graph("papers")
+    before, graph = await checksum(db), await pgs.graphs.get("papers")
     detail = check_search(graph, await pgs.indexes()).detail
     assert detail.endswith("pgs index create --graph papers --text --vectors --facts")
     await asyncio.gather(*(make_indexes(db, want_text(FACTS)) for _ in range(4)))

@@ -145,7 +145,7 @@ async def test_a_folder_becomes_the_graph_that_was_planned_and_leads_back_to_its
     answer = await pgs.execute("What of the Seine?", graph="docs")
     assert answer.coverage.nodes_read == answer.coverage.nodes_total == 7
     assert {graph.name for graph in await pgs.graphs()} == {"docs", "docs.entities"}
-    assert (await pgs.graph(None)).name == "docs"  # it has all that is in the other
+    assert (await pgs.graphs.get(None)).name == "docs"  # it has all that is in the other
 
 
 @pytest.mark.schema

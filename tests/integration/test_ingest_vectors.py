@@ -97,7 +97,7 @@ async def test_every_text_gets_a_vector_once(
             await pgs.purge()
         again = await pgs.ingest(folder, "docs", embed=True)
         assert (again.embedded, again.usage.calls) == (0, 0)
-    assert (await pgs.graph("docs")).mapping.embedding_model == "scripted"
+    assert (await pgs.graphs.get("docs")).mapping.embedding_model == "scripted"
     assert await texts_of(db) == texts
 
 
@@ -108,7 +108,7 @@ async def test_the_view_names_the_vectors_and_every_search_uses_them(
     pgs: PGS, db: Database, folder: Path, embedder: ScriptedEmbedder
 ) -> None:
     await pgs.ingest(folder, "docs", embed=True)
-    mapping = (await pgs.graph("docs")).mapping
+    mapping = (await pgs.graphs.get("docs")).mapping
     assert (mapping.embedding, mapping.embedding_model) == ("embedding", "scripted")
     assert mapping.relationship_embedding == "Docs_embedding"
     made = {(one.name, one.dimensions, one.state) for one in await list_search_indexes(db)}
@@ -135,7 +135,7 @@ async def test_the_view_names_the_vectors_and_every_search_uses_them(
         assert found.answer is not None
         assert found.answer.mode == mode
         assert (FACT in pgs.synthesis_llm.prompts[-1].user) == (mode != "bypass")
-        keys = {source.key for source in (await pgs.document(found.answer.run)).sources}
+        keys = {source.key for source in (await pgs.runs.document(found.answer.run)).sources}
         assert keys <= real
         assert bool(keys) == (mode != "bypass")
 
@@ -190,7 +190,7 @@ async def test_a_vector_goes_with_the_text_that_it_stands_for(
     between = await texts_of(db)
     assert without.unembedded >= len({*between} - {*before})
     assert {text for text, vector in between.items() if vector is None} == {*between} - {*before}
-    assert (await pgs.graph("docs")).mapping.embedding == "embedding"
+    assert (await pgs.graphs.get("docs")).mapping.embedding == "embedding"
     await pgs.ingest(folder, "docs", embed=True)
     texts = await texts_of(db)
     assert are_true(texts, embedder)
@@ -248,11 +248,11 @@ async def test_another_embedder_makes_all_vectors_again_once_it_answers(
     failed = await pgs.ingest(folder, "docs", embed=other)
     assert not failed.complete
     assert are_true(await texts_of(db), embedder)
-    assert (await pgs.graph("docs")).mapping.embedding_model == "scripted"
+    assert (await pgs.graphs.get("docs")).mapping.embedding_model == "scripted"
     done = await pgs.ingest(folder, "docs", embed=other)
     assert done.embedded == failed.unembedded
     assert are_true(await texts_of(db), other)
-    assert (await pgs.graph("docs")).mapping.embedding_model == "other"
+    assert (await pgs.graphs.get("docs")).mapping.embedding_model == "other"
     assert {index.dimensions for index in await pgs.indexes() if index.kind == "vector"} == {6}
     found = await pgs.search("Boats", graph="docs", mode="naive")
     assert any("other made the vectors" in note for note in found.warnings)

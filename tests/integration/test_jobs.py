@@ -88,9 +88,9 @@ async def test_somebody_elses_job_is_busy(pgs: PGS) -> None:
 async def test_all_graphs_by_name_and_a_failure_stops_none_and_keeps_its_sentence(
     pgs: PGS,
 ) -> None:
-    mapping = (await pgs.graph("papers")).mapping
-    await pgs.add_graph("a_first", mapping)
-    await pgs.add_graph("nothing", GraphMapping(labels=("Nothing",)))
+    mapping = (await pgs.graphs.get("papers")).mapping
+    await pgs.graphs.add("a_first", mapping)
+    await pgs.graphs.add("nothing", GraphMapping(labels=("Nothing",)))
     await repartition_all(pgs, JobOrder(if_changed=True))
     listed = await list_jobs(pgs.db)
     assert [(job.graph, job.outcome) for job in reversed(listed)] == [

@@ -22,7 +22,7 @@ PATH = "/api/graphs/papers/map"
 @pytest.fixture
 async def pgs(pgs: PGS) -> PGS:
     """The same, partitioned."""
-    await pgs.partition("papers")
+    await pgs.partitions.build("papers")
     return pgs
 
 
@@ -47,7 +47,8 @@ async def test_a_restarted_server_computes_no_positions_again(
         drift = await other.partitions.check("papers", scan=False)
         assert drift is not None
         assert not drift.committed
-        assert await other.partitions.generation("papers") == await pgs.generation("papers")
+        here, there = pgs.partitions, other.partitions
+        assert await there.generation("papers") == await here.generation("papers")
 
 
 async def test_what_may_not_write_shows_a_map_and_keeps_nothing(
@@ -70,5 +71,5 @@ async def test_each_generation_keeps_its_own_and_both_go_with_the_graph(
     assert before.generation != after.generation
     generations, positions = await kept(db)
     assert generations == positions >= 1
-    await pgs.remove_graph("papers")
+    await pgs.graphs.remove("papers")
     assert await kept(db) == (0, 0)

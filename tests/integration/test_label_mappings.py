@@ -53,12 +53,12 @@ async def shop(endpoint: Endpoint, db: Database) -> AsyncIterator[PGS]:
     async with engine_on(endpoint, reply, **KNOBS) as pgs:
         mapping = propose(await pgs.survey()).mapping
         assert await pgs.graphs.validate(mapping) == []
-        await pgs.add_graph("shop", mapping)
+        await pgs.graphs.add("shop", mapping)
         yield pgs
 
 
 async def test_inspection_proposes_the_name_the_key_and_the_texts_of_each_label(shop: PGS) -> None:
-    mapping = (await shop.graph("shop")).mapping
+    mapping = (await shop.graphs.get("shop")).mapping
     assert {*mapping.titles, mapping.title} == {
         *("Product.productName", "Category.categoryName", "companyName")
     }
@@ -77,7 +77,7 @@ async def test_every_node_with_a_name_is_shown_by_it(shop: PGS, db: Database) ->
         row["id"]: dict(row["values"])
         for row in await fetch(db, "MATCH (n) RETURN elementId(n) AS id, properties(n) AS values")
     }
-    generation = await shop.generation("shop")
+    generation = await shop.partitions.generation("shop")
     for number in range(1, generation.partition_count + 1):
         page = await shop.browse.members("shop", number, limit=500)
         for member in page.members:

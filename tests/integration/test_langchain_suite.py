@@ -35,7 +35,7 @@ async def opened(endpoint: Endpoint) -> AsyncIterator[None]:
     async with connect(endpoint.uri, endpoint.user, endpoint.password) as db:
         await empty(db)
         async with engine_on_papers(endpoint, db) as pgs:
-            await pgs.partition("papers")
+            await pgs.partitions.build("papers")
             query = FindingQuery(graph="papers", full_sweep=True)
             OPEN["papers"] = PGSDocuments.connect(query, **own_engine(endpoint))
             yield

@@ -295,7 +295,7 @@ async def test_a_database_error_passes_through(db):
 
 
 async def test_cited_nodes_that_a_relationship_connects_are_linked(db, pgs):
-    made = await pgs.partition("papers")
+    made = await pgs.partitions.build("papers")
     rows = await fetch(
         db,
         "MATCH (n:Paper)-[m:PGS_IN]->(p:PgsPartition) WHERE n.doi IN ['doi/0', 'doi/40', 'doi/80'] "

@@ -268,7 +268,7 @@ async def read_behind(
         behind_address(provider, window) as llm,
         PGS.connect(sweep_llm=llm, synthesis_llm=llm, **server, **KNOBS | settings) as pgs,
     ):
-        await pgs.add_graph("papers", await papers(db, 2, 40))
+        await pgs.graphs.add("papers", await papers(db, 2, 40))
         for topic, many in enumerate(words):
             await alter(db, LENGTHEN_ONE, topic=topic, words=many)
         # A limit on calls lets them be made in the order of the question, which is of the first.
@@ -335,7 +335,7 @@ async def test_what_the_synthesis_shows_to_be_cut_counts_as_read_no_longer(
             closing(VouchedOpenAI("reader", at)) as llm,
             PGS.connect(sweep_llm=llm, synthesis_llm=llm, **knobs) as pgs,
         ):
-            await pgs.add_graph("papers", await papers(db, 2, 40))
+            await pgs.graphs.add("papers", await papers(db, 2, 40))
             for topic in range(2):
                 await alter(db, LENGTHEN_ONE, topic=topic, words=27)
             if fails:
@@ -406,7 +406,7 @@ async def test_a_cached_reply_that_was_found_out_is_not_taken_again(
                 closing(VouchedOpenAI("reader", at)) as llm,
                 PGS.connect(sweep_llm=llm, synthesis_llm=llm, **knobs) as pgs,
             ):
-                await pgs.add_graph("papers", mapping)
+                await pgs.graphs.add("papers", mapping)
                 answer = await pgs.execute("catalysis of ammonia", full_sweep=True, max_calls=60)
             bought.append(len([chat for chat in fake.chats if not chat.body.get("stream")]))
     _, rows = await db.call(READ_BY_RUN, {"run": answer.run}, "read")

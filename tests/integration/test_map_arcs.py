@@ -29,8 +29,8 @@ async def pgs(endpoint: Endpoint, db: Database) -> AsyncIterator[PGS]:
         entry("eve", "notes", role="reader"), entry("zoe", "x"),
     ]  # fmt: skip
     async with engine_on(endpoint, **KNOBS | SMALL, token=tokens) as opened:
-        await opened.add_graph("notes", mapping)
-        await opened.partition("notes")
+        await opened.graphs.add("notes", mapping)
+        await opened.partitions.build("notes")
         yield opened
 
 

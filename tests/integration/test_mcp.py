@@ -114,7 +114,7 @@ async def test_an_agent_plans_asks_looks_and_reads_on(pgs: PGS) -> None:
 async def test_a_long_question_stays_in_progress_and_a_canceled_one_can_be_resumed(
     pgs: PGS,
 ) -> None:
-    await pgs.partition("papers")
+    await pgs.partitions.build("papers")
     gate = Gate()
     pgs.sweep_llm = ScriptedLLM(gate)
     service = McpService(pgs, QuestionBoard(1))

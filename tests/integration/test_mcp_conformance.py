@@ -59,7 +59,7 @@ async def test_every_scenario_that_applies_passes(
 ) -> None:
     tokens = [entry("chief", role="operator")]
     async with engine_on_papers(endpoint, db, token=tokens) as pgs:
-        await pgs.partition("papers")
+        await pgs.partitions.build("papers")
         async with served(pgs) as server, token_proxy(server, "pgs_chief") as base:
             running = await asyncio.create_subprocess_exec(
                 *(*suite, "server", "--url", f"{base}/mcp", "--suite", "all"),

@@ -34,7 +34,7 @@ async def pgs(
     """An engine on four topics of papers whose index may have two small segments."""
     monkeypatch.setattr(indexing, "MOST_SMALL", 2)
     async with engine_on_papers(endpoint, db, keep_generations=1) as opened:
-        await opened.partition("papers")
+        await opened.partitions.build("papers")
         yield opened
 
 
@@ -62,9 +62,9 @@ async def test_many_refreshes_leave_few_segments(pgs: PGS, db: Database) -> None
     for _ in range(2):
         for place, doi in enumerate(CHANGED):
             await change(db, doi, f"All of a sudden it treats zymurgy{place}.")
-            await pgs.partition("papers")
+            await pgs.partitions.build("papers")
             await change(db, doi, f"It treats zymurgy{place}.")
-            await pgs.partition("papers")
+            await pgs.partitions.build("papers")
             most = max(most, await count(db, SEGMENTS))
         assert await all_are_found(db)
     assert most <= 3  # two small ones, and that of the partitions that just changed
@@ -78,7 +78,7 @@ async def test_a_crash_at_any_write_loses_no_text(
 ) -> None:
     for place, doi in enumerate(CHANGED):
         await change(db, doi, f"All of a sudden it treats zymurgy{place}.")
-    await pgs.partition("papers")
+    await pgs.partitions.build("papers")
     monkeypatch.setattr(indexing, "MOST_SMALL", 0)  # every refresh merges
     merged = 0
     with monkeypatch.context() as patch:
@@ -87,7 +87,7 @@ async def test_a_crash_at_any_write_loses_no_text(
             await change(db, "doi/2", f"Version {at}.")
             faults.arm("dead", at)
             with suppress(DatabaseUnavailableError):
-                await pgs.partition("papers")
+                await pgs.partitions.build("papers")
             merged = max(merged, faults.seen.count("pgs/partitioning/write_segments"))
             fired = faults.fired
             faults.arm("", 0)
@@ -98,7 +98,7 @@ async def test_a_crash_at_any_write_loses_no_text(
         else:
             raise AssertionError("the refresh never came to its end")
     assert merged == 2
-    await pgs.partition("papers", force=True)
+    await pgs.partitions.build("papers", force=True)
     assert await all_are_found(db)
     assert await count(db, LOOSE) == 0
     assert await count(db, LOOSE_CELLS) == 0

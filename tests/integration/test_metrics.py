@@ -36,7 +36,7 @@ async def pgs(
         entry("narrow", "other", role="metrics"),
     ]
     async with engine_on_papers(endpoint, db, token=tokens, models=PRICES) as opened:
-        await opened.add_graph("other", GraphMapping(labels=("Paper",), text=("abstract",)))
+        await opened.graphs.add("other", GraphMapping(labels=("Paper",), text=("abstract",)))
         yield opened
 
 
@@ -71,7 +71,7 @@ async def test_totals_are_those_of_the_answers(server: Served, pgs: PGS) -> None
     async with server.client("pgs_ann") as client:
         runs = [await ask(client, session=f"canary-session-{number}") for number in range(2)]
         await ask(client, mode="continue", session="never")
-    answers = [await pgs.answer(run["run"]) for run in runs]
+    answers = [await pgs.runs.answer(run["run"]) for run in runs]
     samples, text = await scrape(server)
     model = {"graph": "papers", "model": "scripted"}
     for name, total in (

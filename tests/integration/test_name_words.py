@@ -37,8 +37,8 @@ def reply(prompt: Prompt) -> str:
 
 
 async def stored(pgs: PGS) -> LookupOrder:
-    await pgs.add_graph("films", MAPPING)
-    made = await pgs.partition("films")
+    await pgs.graphs.add("films", MAPPING)
+    made = await pgs.partitions.build("films")
     partitions = await pgs.partitions("films")
     return LookupOrder(mapping=MAPPING, generation=made.generation.id, partitions=tuple(partitions))
 
@@ -128,9 +128,9 @@ async def test_a_search_finds_nodes_by_the_names_of_their_types_and_labels(
 ) -> None:
     await alter(db, MOVIES)
     async with engine_on(endpoint, **KNOBS) as pgs:
-        await pgs.add_graph("films", PLAIN)
+        await pgs.graphs.add("films", PLAIN)
         if partitioned:
-            await pgs.partition("films")
+            await pgs.partitions.build("films")
 
         async def found(question: str) -> tuple[list[str], tuple[str, ...]]:
             searched = await pgs.search(question, graph="films", mode="naive", top_k=100)
@@ -165,8 +165,8 @@ async def test_a_search_finds_nodes_by_the_names_of_their_types_and_labels(
 async def test_a_question_is_routed_by_the_names_of_types(db: Database, endpoint: Endpoint) -> None:
     await alter(db, MOVIES)
     async with engine_on(endpoint, **KNOBS) as pgs:
-        await pgs.add_graph("films", PLAIN)
-        await pgs.partition("films")
+        await pgs.graphs.add("films", PLAIN)
+        await pgs.partitions.build("films")
         routing = await pgs.route("Who are the reviewers?", graph="films")
         homes = await titled_partitions(db, "(n)-[:REVIEWED]-()")
         assert not routing.unmatched

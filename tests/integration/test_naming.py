@@ -71,8 +71,8 @@ async def partitioned(
         if group:
             links.append((first + 5, first - SIZE + 7))
     await alter(db, CREATE, nodes=nodes, links=[list(link) for link in links])
-    await engine.add_graph("docs", MAPPING)
-    made = await engine.partition("docs")
+    await engine.graphs.add("docs", MAPPING)
+    made = await engine.partitions.build("docs")
     assert len(made.partitions) == groups
     return made.partitions
 
@@ -95,7 +95,7 @@ async def test_labels_lead_to_their_partitions_and_titles_to_neighbors(
         assert len(part.titles) == 8
         assert f"the {subject} of the valley" in part.abstract
     by_id = {part.id: part for part in parts}
-    reached = await read_reached(db, (await engine.generation("docs")).id, by_id)
+    reached = await read_reached(db, (await engine.partitions.generation("docs")).id, by_id)
     for part in parts:
         own = part.titles[0].split()[0]
         for digest in digest_neighbors(part, by_id, reached):
@@ -162,7 +162,7 @@ async def test_a_changed_title_is_what_neighbors_are_shown(engine: PGS, db: Data
     labels = {part.id: part.label for part in parts}
     change = "MATCH (d:Doc {title: 'court no. 5'}) SET d.title = 'bailiff', d.text = 'A bailiff.'"
     await alter(db, change)
-    refreshed = await engine.partition("docs")
+    refreshed = await engine.partitions.build("docs")
     assert refreshed.generation.origin == "refreshed"
     reached = await read_reached(db, refreshed.generation.id, labels)
     assert ["bailiff"] in reached.values()

@@ -100,7 +100,7 @@ async def test_orders_in_nodes_stay_data_and_what_an_obedient_model_writes_is_in
     for citation in answer.synthesis.citations:
         assert citation.valid == ((citation.partition, citation.alias) in reported)
     assert any(c.partition == 9 and not c.valid for c in answer.synthesis.citations)
-    document = await engine.document(answer.run)
+    document = await engine.runs.document(answer.run)
     page = to_html(document)
     parsed = Elements()
     parsed.feed(page)

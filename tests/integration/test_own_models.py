@@ -81,7 +81,7 @@ async def test_replies_of_a_model_without_a_signature_serve_their_run_alone(
 ) -> None:
     mapping = await papers(db, 2)
     async with engine_on(endpoint, **KNOBS) as pgs:
-        await pgs.add_graph("papers", mapping)
+        await pgs.graphs.add("papers", mapping)
         first, second = Own(usage=usage), Own(usage=usage)
         answers = [await ask(pgs, first), await ask(pgs, second)]
         assert [one.usage.cached for one in answers] == [0, 0]
@@ -98,7 +98,7 @@ async def test_an_unfinished_run_of_a_model_without_a_signature_pays_for_nothing
 ) -> None:
     mapping = await papers(db, 2)
     async with engine_on(endpoint, **KNOBS) as pgs:
-        await pgs.add_graph("papers", mapping)
+        await pgs.graphs.add("papers", mapping)
         limited = Own(fault=ModelUnavailableError("gone"), task="synthesis")
         with pytest.raises(ModelUnavailableError, match="gone"):
             await ask(pgs, limited)
@@ -115,13 +115,13 @@ async def test_a_model_that_counts_too_few_tokens_was_not_given_its_prompt(
 ) -> None:
     mapping = await papers(db, 2)
     async with engine_on(endpoint, **KNOBS) as pgs:
-        await pgs.add_graph("papers", mapping)
+        await pgs.graphs.add("papers", mapping)
         whole = Own(lambda prompt: estimate(prompt.system + prompt.user))
         assert (await ask(pgs, whole)).coverage.exhausted
         short = Own(lambda _: 10)
         with pytest.raises(AllSweepsFailedError) as failed:
             await ask(pgs, short, "How?")
-        coverage = await pgs.coverage("papers", "How?")
+        coverage = await pgs.sessions.coverage("How?", "papers")
         assert coverage.nodes_read == 0
         assert len(short.prompts) <= 2 * 2  # after one of them, the context is known
     assert "mine" in str(failed.value)
@@ -132,7 +132,7 @@ async def test_the_exception_of_a_model_is_the_cause_of_what_ends_a_run(
 ) -> None:
     mapping = await papers(db, 2)
     async with engine_on(endpoint, **KNOBS) as pgs:
-        await pgs.add_graph("papers", mapping)
+        await pgs.graphs.add("papers", mapping)
         with pytest.raises(AllSweepsFailedError) as failed:
             await ask(pgs, Own(fault=ValueError("my server said no")))
     assert "failed with ValueError: my server said no" in str(failed.value)
@@ -155,7 +155,7 @@ async def test_a_model_for_half_of_a_run_leaves_the_other_to_the_extractive_read
     access: dict[str, Any] = {"neo4j_uri": endpoint.uri, "neo4j_user": endpoint.user}
     access |= {"neo4j_password": endpoint.password, given: own}
     async with PGS.connect(**KNOBS | access) as pgs:
-        await pgs.add_graph("papers", mapping)
+        await pgs.graphs.add("papers", mapping)
         answer = await pgs.execute("Why?", graph="papers")
         pgs.sweep_llm = pgs.synthesis_llm = own
         both = await pgs.execute("How?", graph="papers", session_id="both")
@@ -184,7 +184,7 @@ SHORT = "embed of short returned 32 numbers a text, but its dimensions says 64"
 async def test_vectors_of_another_length_end_a_build(endpoint: Endpoint, db: Database) -> None:
     mapping = await papers(db, 2)
     async with engine_on(endpoint, **KNOBS | {"embedder": Short()}) as pgs:
-        await pgs.add_graph("papers", mapping)
+        await pgs.graphs.add("papers", mapping)
         with pytest.raises(ModelError, match=SHORT):
             await pgs.partitions.build("papers")
 

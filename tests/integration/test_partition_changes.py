@@ -87,13 +87,13 @@ async def test_a_change_after_the_scan_is_never_taken_for_seen(
         once = Once(db, change, doi=f"doi/{7 + 10 * number}")
         with pytest.MonkeyPatch.context() as patch:
             before(patch, moment, once)
-            made = await pgs.partition("papers", force=True)
+            made = await pgs.partitions.build("papers", force=True)
         assert once.done, moment
         assert made.generation.node_count == seen
         assert (await whole(db)).id == made.generation.id
         await nothing_left(db, gds)
-        assert told(await pgs.check("papers")) == noticed, moment
-        after = await pgs.partition("papers")
+        assert told(await pgs.partitions.check("papers")) == noticed, moment
+        after = await pgs.partitions.build("papers")
         assert not after.reused
         assert after.generation.node_count == await count(db, "(x:Paper)")
         await up_to_date(pgs)
@@ -101,7 +101,7 @@ async def test_a_change_after_the_scan_is_never_taken_for_seen(
 
 async def up_to_date(pgs: PGS) -> None:
     """Nothing was committed that the current generation does not hold."""
-    drift = await pgs.check("papers", scan=False)
+    drift = await pgs.partitions.check("papers", scan=False)
     assert drift is not None
     assert not drift.committed
 
@@ -129,17 +129,17 @@ async def test_a_node_that_vanishes_before_the_flip_is_in_no_generation(
 
     monkeypatch.setattr(view, "scan", counted)
     before(monkeypatch, moment, once)
-    made = await pgs.partition("papers")
+    made = await pgs.partitions.build("papers")
     monkeypatch.undo()
     assert once.done
     await nothing_left(db, gds)
     late = moment is FLIPPING
     assert len(scans) == (1 if late else 2)
-    drift = await pgs.check("papers")
+    drift = await pgs.partitions.check("papers")
     assert drift is not None
     assert drift.nodes_removed == (1 if late else 0)
     assert drift.changed == late
-    after = await pgs.partition("papers")
+    after = await pgs.partitions.build("papers")
     assert after.reused == (not late)
     assert after.generation.node_count == 159
     assert made.generation.node_count == (160 if late else 159)
@@ -150,17 +150,17 @@ async def test_a_node_that_vanishes_before_the_flip_is_in_no_generation(
 async def test_a_graph_that_vanishes_altogether_keeps_what_there_was(
     pgs: PGS, db: Database, gds: GDS, monkeypatch: pytest.MonkeyPatch, moment: Any
 ) -> None:
-    first = await pgs.partition("papers")
+    first = await pgs.partitions.build("papers")
     before(monkeypatch, moment, Once(db, "MATCH (p:Paper) DETACH DELETE p"))
     with pytest.raises(EmptyGraphError):
-        await pgs.partition("papers", force=True)
+        await pgs.partitions.build("papers", force=True)
     monkeypatch.undo()
     current = await generation.read_current(db, "papers")
     assert current is not None
     assert current.id == first.generation.id
     await nothing_left(db, gds)
     with pytest.raises(EmptyGraphError):
-        await pgs.check("papers")
+        await pgs.partitions.check("papers")
 
 
 @pytest.mark.thorough
@@ -168,22 +168,22 @@ async def test_a_graph_that_vanishes_altogether_keeps_what_there_was(
 async def test_a_seeded_build_of_a_graph_that_changes_leaves_no_seed(
     pgs: PGS, db: Database, gds: GDS, moment: Any
 ) -> None:
-    await pgs.partition("papers")
+    await pgs.partitions.build("papers")
     for number, change in enumerate((ADD_NODES, DELETE_NODE, ADD_LINKS, SPOIL_WEIGHTS)):
         await alter(db, ADD_LINKS, doi=f"doi/{number}")
         once = Once(db, change, doi=f"doi/{10 + number}")
         with pytest.MonkeyPatch.context() as patch:
             before(patch, moment, once)
-            made = await pgs.partition("papers")
+            made = await pgs.partitions.build("papers")
         assert once.done
         # Who is projected must be who was scanned, or the seeds cannot be told from the rest.
         assert made.generation.origin in ("seeded", "cold")
         assert (await whole(db)).id == made.generation.id
         await nothing_left(db, gds)
-        drift = await pgs.check("papers")
+        drift = await pgs.partitions.check("papers")
         assert drift is not None
         assert drift.changed == (change is not DELETE_NODE)
-        after = await pgs.partition("papers")
+        after = await pgs.partitions.build("papers")
         assert after.generation.node_count == await count(db, "(x:Paper)")
         await up_to_date(pgs)
 
@@ -192,7 +192,7 @@ async def test_a_seeded_build_of_a_graph_that_changes_leaves_no_seed(
 async def test_a_graph_that_never_holds_still_is_given_up_in_one_sentence(
     pgs: PGS, db: Database, gds: GDS, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    first = await pgs.partition("papers")
+    first = await pgs.partitions.build("papers")
     gone = 0
 
     async def delete() -> None:
@@ -202,7 +202,7 @@ async def test_a_graph_that_never_holds_still_is_given_up_in_one_sentence(
 
     before(monkeypatch, WRITING, delete)
     with pytest.raises(DatabaseError, match=r"changed while it was partitioned, 3 times in a row"):
-        await pgs.partition("papers", force=True)
+        await pgs.partitions.build("papers", force=True)
     monkeypatch.undo()
     assert gone == ensure.ATTEMPTS
     current = await generation.read_current(db, "papers")
@@ -212,4 +212,4 @@ async def test_a_graph_that_never_holds_still_is_given_up_in_one_sentence(
     current_ones = "(x:PgsPartition)-[:PGS_PART_OF]->()<-[:PGS_CURRENT]-(:PgsGraph)"
     assert await count(db, current_ones) == await count(db, "(x:PgsPartition)") == 4
     await nothing_left(db, gds)
-    assert (await pgs.partition("papers")).generation.node_count == 157
+    assert (await pgs.partitions.build("papers")).generation.node_count == 157

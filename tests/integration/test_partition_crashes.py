@@ -82,8 +82,8 @@ async def pgs(endpoint: Endpoint, db: Database) -> AsyncIterator[PGS]:
         embedder="none",
         keep_generations=KEEP,
     ) as opened:
-        await opened.add_graph("papers", mapping)
-        made = await opened.partition("papers")
+        await opened.graphs.add("papers", mapping)
+        made = await opened.partitions.build("papers")
         assert made.generation.levels
         yield opened
 
@@ -104,7 +104,7 @@ class Builds:
 
     async def build(self) -> Partitioning:
         """Make the next build, which is one of that way."""
-        made = await self.pgs.partition("papers", force=self.way == "cold")
+        made = await self.pgs.partitions.build("papers", force=self.way == "cold")
         assert made.reused or made.generation.origin == self.way
         return made
 
@@ -155,7 +155,7 @@ async def test_a_crash_at_any_write_leaves_old_or_new(
             assert read.generation.id == after.id
             assert tuple(part.size for part in read.partitions) == after.sizes
             await expire(db)
-            made = await builds.pgs.partition("papers", force=True)
+            made = await builds.pgs.partitions.build("papers", force=True)
             assert (await whole(db)).id == made.generation.id
             await nothing_left(db, gds)
             await only(db, KEEP)

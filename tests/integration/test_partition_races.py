@@ -38,7 +38,7 @@ async def test_reads_during_flips_see_all_old_or_all_new(
     endpoint: Endpoint, pgs: PGS, db: Database, gds: GDS
 ) -> None:
     """Large and small partitions in turn: what is mixed of two generations does not add up."""
-    await pgs.partition("papers")
+    await pgs.partitions.build("papers")
     reads, flips = 0, 0
     seen: set[Seen] = set()
 
@@ -62,7 +62,7 @@ async def test_reads_during_flips_see_all_old_or_all_new(
         nonlocal flips
         while reads < READS or flips < FLIPS:
             most = 60 if flips % 2 else 12
-            await pgs.partition("papers", force=True, target_partition_max=most)
+            await pgs.partitions.build("papers", force=True, target_partition_max=most)
             flips += 1
 
     async with asyncio.timeout(PATIENCE_S), AsyncExitStack() as stack:
@@ -90,7 +90,7 @@ async def test_a_read_between_two_current_generations_finds_the_newest(
 ) -> None:
     """Under load, a read can follow the old relationship just when it goes, and miss the new."""
     for most in (60, 12):
-        built = await pgs.partition("papers", force=True, target_partition_max=most)
+        built = await pgs.partitions.build("papers", force=True, target_partition_max=most)
     await alter(db, "MATCH (:PgsGraph)-[r:PGS_CURRENT]->() DELETE r")
     found = await result.read_current(db, "papers")
     assert found is not None
@@ -127,7 +127,7 @@ async def test_while_another_engine_builds_a_question_uses_what_there_is(
     reached, go = held_up
     monkeypatch.setattr(ensure, "WAIT_S", 0.3)
     go.set()
-    first = await pgs.partition("papers")
+    first = await pgs.partitions.build("papers")
     go.clear()
     reached.clear()
     await alter(db, ADD_LINKS, doi="doi/3")
@@ -136,10 +136,10 @@ async def test_while_another_engine_builds_a_question_uses_what_there_is(
         asyncio.timeout(PATIENCE_S),
         engine_on(endpoint, on_event=told.append, **KNOBS) as other,
     ):
-        building = asyncio.create_task(pgs.partition("papers"))
+        building = asyncio.create_task(pgs.partitions.build("papers"))
         await reached.wait()
         with pytest.raises(BusyError, match="partitioned by another job"):
-            await other.partition("papers")
+            await other.partitions.build("papers")
         with pytest.raises(BusyError):
             await repartition(other, "papers")
         told.clear()
@@ -152,7 +152,7 @@ async def test_while_another_engine_builds_a_question_uses_what_there_is(
         go.set()
         made = await building
         assert made.generation.id != first.generation.id
-        assert (await other.partition("papers")).generation.id == made.generation.id
+        assert (await other.partitions.build("papers")).generation.id == made.generation.id
     await nothing_left(db, gds)
 
 
@@ -167,10 +167,10 @@ async def test_a_question_waits_for_the_first_generation_of_another_engine(
             waits.set()
 
     async with asyncio.timeout(PATIENCE_S), engine_on(endpoint, on_event=heard, **KNOBS) as other:
-        building = asyncio.create_task(pgs.partition("papers"))
+        building = asyncio.create_task(pgs.partitions.build("papers"))
         await reached.wait()
         with pytest.raises(BusyError):
-            await other.partition("papers")
+            await other.partitions.build("papers")
         asking = asyncio.create_task(other.execute("What is known?", graph="papers"))
         await waits.wait()
         assert not building.done()

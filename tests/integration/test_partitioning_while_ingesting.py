@@ -47,7 +47,7 @@ async def test_an_ingestion_between_the_steps_of_a_partitioning_loses_nothing(
             yield found
 
     monkeypatch.setattr(build, "project_view", changed)
-    await pgs.partition("docs")
+    await pgs.partitions.build("docs")
     assert ingested == [2]
     answer = await pgs.execute("Where is radium?", graph="docs", full_sweep=True)
     rows = await fetch(db, "MATCH (n:Docs) RETURN count(n) AS nodes")

@@ -125,8 +125,8 @@ async def test_a_plan_and_the_doctor_say_when_partitions_exceed_a_pass(
     small = entries({"scripted": {"context": 9000}})
     knobs: dict[str, Any] = ONE_PARTITION | {"embedder": "none", "max_partition_tokens": 3000}
     async with engine_on(endpoint, **knobs, max_pass_characters=17_000, models=small) as pgs:
-        await pgs.add_graph("papers", MAPPING)
-        await pgs.partition("papers")  # a plan itself replaces no partitions
+        await pgs.graphs.add("papers", MAPPING)
+        await pgs.partitions.build("papers")  # a plan itself replaces no partitions
         plan = await pgs.plan("Why?", full_sweep=True)
         assert plan.advice == ""
         assert {sweep.passes for sweep in plan.sweeps} == {1}

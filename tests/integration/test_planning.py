@@ -146,7 +146,7 @@ async def test_flags_may_name_a_partition_that_is_smaller_but_not_paid(endpoint,
     async with engine_on_papers(
         endpoint, db, answer, topics=12, size=12, models=PRICES, max_flag_sweeps=1
     ) as engine:
-        partitions = (await engine.partition()).partitions
+        partitions = (await engine.partitions.build()).partitions
         given = {"session_id": "another", "max_sweep_partitions": 1}
         routed = {one.partition for one in (await engine.plan("Why fact7?", **given)).sweeps}
         largest = sorted(partitions, key=lambda part: -part.tokens)[:4]

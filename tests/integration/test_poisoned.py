@@ -70,7 +70,7 @@ async def test_no_property_that_another_program_wrote_is_a_fault(
         served(pgs) as server,
         server.owner() as owner,
     ):
-        await pgs.partition("papers")
+        await pgs.partitions.build("papers")
         asked = {"question": "What does fact5 say?", "full_sweep": True}
         run = (await owner.post("/api/runs", json=asked)).json()
         await events(owner, run["events"])

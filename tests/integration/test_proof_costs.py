@@ -119,4 +119,4 @@ async def make_graph(endpoint: Endpoint, db: Database, clauses: int) -> None:
     await alter(db, LENGTHEN, clauses=clauses)
     with FakeOpenAI() as fake:
         async with with_model(endpoint, fake) as pgs:
-            await pgs.add_graph("papers", mapping)
+            await pgs.graphs.add("papers", mapping)

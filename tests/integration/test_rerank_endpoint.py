@@ -413,7 +413,7 @@ async def pgs(endpoint: Endpoint, db: Database, fake: FakeOpenAI) -> AsyncIterat
         "models": {"scripted": {"input_price": 1.0, "output_price": 10.0}},
     }
     async with engine_on(endpoint, **settings) as opened:
-        await opened.add_graph("papers", mapping)
+        await opened.graphs.add("papers", mapping)
         yield opened
 
 

@@ -154,7 +154,7 @@ async def test_a_cancelled_run_goes_on_and_pays_for_what_was_in_flight(pgs, db):
     before = await checksum(db)
     run = await interrupted(pgs, db, {3}, max_concurrent_calls=2)
     assert run["status"] == "interrupted"
-    assert (await pgs.coverage("papers", "default")).nodes_read == 120
+    assert (await pgs.sessions.coverage("default", "papers")).nodes_read == 120
     resumed = await pgs.resume(run["id"])
     assert [p.partition for p in asked(pgs)] == [3, None]
     assert resumed.run == run["id"]
@@ -289,7 +289,7 @@ async def test_a_bound_on_calls_leaves_one_for_the_synthesis(pgs, db):
     assert "3 calls (max_calls)" in answer.stopped
     assert [s.status for s in answer.sweeps].count(SweepStatus.UNREAD) == 2
     assert answer.coverage.nodes_read == 80
-    assert (await pgs.answer(answer.run)).stopped == answer.stopped
+    assert (await pgs.runs.answer(answer.run)).stopped == answer.stopped
     done = await pgs.resume(answer.run, max_calls=3)
     assert [p.task for p in asked(pgs)] == ["sweep", "sweep", "synthesis"]
     assert not done.partial
@@ -305,11 +305,11 @@ async def test_what_was_paid_for_is_read_again_when_nothing_more_may_be_bought(p
     assert {s.partition for s in resumed.sweeps if s.report is not None} == {3, 4}
     assert {s.partition for s in resumed.sweeps if s.status is SweepStatus.UNREAD} == {1, 2}
     assert resumed.coverage.nodes_read == 80
-    loaded = await pgs.answer(resumed.run)
+    loaded = await pgs.runs.answer(resumed.run)
     assert sorted(s.partition for s in loaded.sweeps) == [1, 2, 3, 4]
     done = await pgs.resume(resumed.run)
     assert sorted(p.partition for p in asked(pgs) if p.partition) == [1, 2]
-    for whole in (done, await pgs.answer(done.run)):
+    for whole in (done, await pgs.runs.answer(done.run)):
         assert sorted(s.partition for s in whole.sweeps) == [1, 2, 3, 4]
 
 
@@ -323,7 +323,7 @@ async def test_the_deadline_of_a_run_ends_it_with_what_was_read(endpoint, db, cl
 
     async with engine_on_papers(endpoint, db, query_timeout_s=7200, model_timeout_s=7200) as pgs:
         answering(pgs, answer)
-        await pgs.partition()
+        await pgs.partitions.build()
         began = clock.now()
         partial = await pgs.execute("Why?", run_timeout_s=600)
         assert clock.now() - began < 600

@@ -29,7 +29,7 @@ async def through(faulty, endpoint, db, **settings):
     """An engine on partitioned papers that reaches its database through a proxy."""
     faulty_endpoint = replace(endpoint, uri=f"bolt://127.0.0.1:{faulty.listening}")
     async with engine_on_papers(faulty_endpoint, db, **settings) as engine:
-        await engine.partition()
+        await engine.partitions.build()
         yield engine
 
 

@@ -63,7 +63,7 @@ async def test_no_check_of_schemathesis_fails(
         served(pgs) as server,
         server.client("pgs_chief") as chief,
     ):
-        await pgs.partition("papers")
+        await pgs.partitions.build("papers")
         run = (await chief.post("/api/runs", json={"question": "Why?"})).json()
         await events(chief, run["events"])
         members = (await chief.get("/api/graphs/papers/partitions/1/members")).json()["members"]

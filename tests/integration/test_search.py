@@ -72,9 +72,9 @@ async def test_words_are_scored_by_titles_pairs_repetitions_and_derived_forms(
     pgs: PGS, db: Database, *, partitioned: bool
 ) -> None:
     await alter(db, SUBJECTS)
-    await pgs.add_graph("subjects", SUBJECT)
+    await pgs.graphs.add("subjects", SUBJECT)
     if partitioned:
-        await pgs.partition("subjects")
+        await pgs.partitions.build("subjects")
 
     async def keys(question: str) -> list[str]:
         found = await pgs.search(question, graph="subjects")
@@ -137,7 +137,7 @@ async def test_the_text_index_of_the_partitions_is_asked_until_the_graph_is_rede
     endpoint: Endpoint, db: Database
 ) -> None:
     async with engine_on_papers(endpoint, db) as pgs:
-        await pgs.partition("papers")
+        await pgs.partitions.build("papers")
         before = await checksum(db)
         found = await pgs.search("What is the meaning of fact101?", graph="papers")
         assert found.items[0].key == "doi/101"

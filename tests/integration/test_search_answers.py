@@ -79,7 +79,7 @@ def model(pgs: PGS) -> ScriptedLLM:
 async def pgs(endpoint: Endpoint, db: Database) -> AsyncIterator[PGS]:
     """Four topics of papers with partitions, and a model that answers by the format."""
     async with engine_on_papers(endpoint, db, models=PRICES) as opened:
-        await opened.partition("papers")
+        await opened.partitions.build("papers")
         model(opened)._answer = replying(REPLY)
         yield opened
 
@@ -106,7 +106,7 @@ def is_within(answer: Answer, planned: SearchPlan) -> bool:
 
 async def shown_source(pgs: PGS, run: str) -> SourceNode:
     """The source on paper 101 as the prompt showed it."""
-    sources = (await pgs.document(run)).sources
+    sources = (await pgs.runs.document(run)).sources
     (source,) = [one for one in sources if one.key == "doi/101" and not one.partition]
     return source
 
@@ -138,9 +138,9 @@ async def test_an_answer_cites_and_keeps_what_its_prompt_showed_and_nothing_else
         (True, 0, []),
     ]
     # It is stored in every form, which say what changed since.
-    stored = await pgs.answer(answer.run)
+    stored = await pgs.runs.answer(answer.run)
     assert replace(stored, usage=answer.usage) == answer
-    document = await pgs.document(answer.run)
+    document = await pgs.runs.document(answer.run)
     assert "Paper 101" in {source.title for source in document.sources}
     assert all(source.text is not None and not source.changed for source in document.sources)
     assert json.loads(to_json(document))["shown"]["nodes_total"] == 160
@@ -194,7 +194,7 @@ async def test_an_answer_reads_nothing_and_leaves_the_graph_alone(pgs: PGS, db: 
     before, ours = await checksum(db), await count(db, OURS)
     answer = await ask(pgs)
     assert await checksum(db) == before
-    coverage = await pgs.coverage("papers", "default")
+    coverage = await pgs.sessions.coverage("default", "papers")
     assert coverage is not None
     assert (coverage.nodes_read, answer.coverage.nodes_read) == (0, 0)
     assert [route.partition for route in answer.routing.routes]
@@ -261,7 +261,7 @@ async def test_an_interrupted_or_failed_answer_is_resumed_and_shown(pgs: PGS) ->
     latest = await pgs.runs.latest("papers")
     assert (latest.status, latest.answered) == ("interrupted", False)
     with pytest.raises(UsageError, match="has no answer yet"):
-        await pgs.answer(latest.id)
+        await pgs.runs.answer(latest.id)
     model(pgs)._answer = replying("<think>Hm.</think>")
     with pytest.raises(ModelOutputError, match="returned an empty answer"):
         await pgs.resume(latest.id)
@@ -270,7 +270,7 @@ async def test_an_interrupted_or_failed_answer_is_resumed_and_shown(pgs: PGS) ->
     answer = await pgs.resume(latest.id)
     assert (answer.run, answer.mode, len(shown(answer).nodes)) == (latest.id, "hybrid", 4)
     assert (answer.synthesis.thesis, shown(answer).findings) == ("Just text [n1].", ())
-    assert await pgs.resume(latest.id) == await pgs.answer(latest.id)
+    assert await pgs.resume(latest.id) == await pgs.runs.answer(latest.id)
 
 
 async def test_bypass_shows_nothing_and_summary_sums_up_relationships_and_partitions(
@@ -334,8 +334,8 @@ async def test_without_partitions_absences_stay_unchecked(endpoint: Endpoint, db
         assert {one.status for one in answer.crosscheck.absences} == {AbsenceStatus.UNCHECKED}
         assert any("has no partitions" in warning for warning in answer.warnings)
         assert (answer.generation, answer.coverage.nodes_total) == ("", 160)
-        assert (await pgs.answer(answer.run)).text == answer.text
-        assert "Paper 101" in to_markdown(await pgs.document(answer.run))
+        assert (await pgs.runs.answer(answer.run)).text == answer.text
+        assert "Paper 101" in to_markdown(await pgs.runs.document(answer.run))
         assert await count(db, "(x:PgsGeneration)") == 0
 
 

@@ -32,7 +32,7 @@ VECTORS = "MATCH (p:Paper) SET p.vector = [toFloat(p.topic), 1.0, toFloat(p.scor
 @pytest.fixture
 async def pgs(pgs: PGS) -> PGS:
     """Four topics of papers with partitions."""
-    await pgs.partition("papers")
+    await pgs.partitions.build("papers")
     return pgs
 
 
@@ -170,7 +170,7 @@ async def test_facts_come_from_their_own_index(embedded: PGS, db: Database) -> N
     )
     walked = await embedded.search("fact101", graph=mapping)
     assert walked.paths[-1].method.startswith("relationships within 1 of the")
-    await embedded.add_graph("facts", mapping)
+    await embedded.graphs.add("facts", mapping)
     await embedded.indexes.create("facts", facts=True)
     try:
         found = await embedded.search("fact101", graph=mapping, mode="local")

@@ -77,9 +77,9 @@ async def pgs(
     )
     async with engine_on_papers(endpoint, db, token=tokens) as opened:
         opened.sweep_llm, opened.synthesis_llm = ScriptedLLM(reply), ScriptedLLM(reply)
-        await opened.add_graph("canarygraph", GraphMapping(labels=("Vault",), text=("text",)))
+        await opened.graphs.add("canarygraph", GraphMapping(labels=("Vault",), text=("text",)))
         for graph in ("papers", "canarygraph"):
-            await opened.partition(graph)
+            await opened.partitions.build(graph)
         yield opened
 
 

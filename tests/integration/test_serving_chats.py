@@ -27,8 +27,8 @@ async def pgs(endpoint: Endpoint, db: Database) -> AsyncIterator[PGS]:
         entry("eve", "papers", role="reader"), entry("poor", "papers", cost_per_day=1e-9),
     ]  # fmt: skip
     async with engine_on_papers(endpoint, db, token=tokens, models=PRICES) as opened:
-        await opened.add_graph("other", GraphMapping(labels=("Paper",), text=("abstract",)))
-        await opened.partition("papers")
+        await opened.graphs.add("other", GraphMapping(labels=("Paper",), text=("abstract",)))
+        await opened.partitions.build("papers")
         yield opened
 
 

@@ -124,7 +124,7 @@ async def test_files_become_documents_and_a_second_time_cost_nothing(
         assert (record["kind"], record["outcome"], record["options"]) == ("ingest", "unchanged", {})
         taken = await keeper.post("/api/graphs/docs/ingestions", json={"uploads": uploads})
         assert (taken.status_code, "send it again" in taken.text) == (404, True)
-    await pgs.add_graph("papers", GraphMapping(labels=("Paper",), text=("abstract",)))
+    await pgs.graphs.add("papers", GraphMapping(labels=("Paper",), text=("abstract",)))
     async with server.owner() as owner:
         told = await ingested(owner, [await send(owner, "one.md", "Snow is cold.", "new")], "new")
         assert told[-1].data["states"] == {"added": 1}

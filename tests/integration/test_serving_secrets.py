@@ -69,7 +69,7 @@ async def test_secrets_stand_in_no_answer_event_metric_span_or_log(
     refusal = Status(401, message=f"Incorrect API key provided: {KEY}.")
     with FakeOpenAI(default=Answer(contract_answer)) as fake:
         async with with_model(endpoint, fake, llm_api_key=KEY, token=[ENTRY]) as pgs:
-            await pgs.add_graph("papers", mapping)
+            await pgs.graphs.add("papers", mapping)
             async with served(pgs) as server, server.owner() as owner:
                 (cookie,) = owner.cookies.values()
                 async with server.client(TOKEN) as own:

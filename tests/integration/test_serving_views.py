@@ -25,8 +25,8 @@ async def pgs(endpoint: Endpoint, db: Database) -> AsyncIterator[PGS]:
         entry("boss", role="operator"),
     ]  # fmt: skip
     async with engine_on_papers(endpoint, db, token=tokens) as opened:
-        await opened.add_graph("other", GraphMapping(labels=("Paper",), text=("abstract",)))
-        await opened.partition("papers")
+        await opened.graphs.add("other", GraphMapping(labels=("Paper",), text=("abstract",)))
+        await opened.partitions.build("papers")
         yield opened
 
 
@@ -90,7 +90,7 @@ async def test_who_asked_says_whether_the_answer_was_useful(server: Served) -> N
 
 
 async def test_who_may_not_ask_makes_no_partitions_by_a_search(pgs: PGS) -> None:
-    await pgs.add_graph("papers2", GraphMapping(labels=("Paper",), text=("abstract",)))
+    await pgs.graphs.add("papers2", GraphMapping(labels=("Paper",), text=("abstract",)))
     body = {"question": "orbital debris", "graph": "papers2"}
     async with served(pgs, read_only=True) as server, client(server, "boss") as boss:
         for mode in ({"mode": "global"}, {"mode": "auto"}, {}):
@@ -121,7 +121,7 @@ async def test_a_damaged_old_generation_is_listed_and_hides_no_other(
     pgs: PGS, server: Served, db: Database
 ) -> None:
     first = await pgs.partitions.generation("papers")
-    await pgs.partition("papers", force=True)
+    await pgs.partitions.build("papers", force=True)
     now = await pgs.partitions.generation("papers")
     await alter(db, f"MATCH (c:PgsGeneration {{id: '{first.id}'}}) SET c.issues = 'no JSON'")
     async with client(server, "eve") as eve:
@@ -194,7 +194,7 @@ async def test_a_job_makes_a_generation_that_can_be_compared(
         assert sum(one["size_after"] for one in changes) == first["node_count"] - 1
         assert len({one["lineage"] for one in changes}) == len(changes)
         assert (await ann.get(path, params=ids | {"before": "nothing"})).status_code == 404
-        await pgs.partition("other")
+        await pgs.partitions.build("other")
         foreign = (await pgs.graphs.get("other")).generation
         assert (await ann.get(path, params=ids | {"before": foreign})).status_code == 404
     with pytest.raises(UsageError, match="has no generation nothing"):

@@ -46,7 +46,7 @@ async def pgs(endpoint: Endpoint, db: Database) -> AsyncIterator[PGS]:
         "WITH all[at] AS one, all[at + 1] AS next CREATE (one)-[:BESIDE]->(next)",
     )
     async with engine_on_papers(endpoint, db, token=tokens) as opened:
-        await opened.add_graph("vault", GraphMapping(labels=("Vault",), text=("text",)))
+        await opened.graphs.add("vault", GraphMapping(labels=("Vault",), text=("text",)))
         yield opened
 
 

@@ -173,7 +173,7 @@ async def test_two_names_of_one_model_share_what_is_learned_and_each_run_is_told
         fake.refuse = refuse
         mapping = await papers(db, 1, 12)
         async with with_model(endpoint, fake, sweep_effort="low", **names) as pgs:
-            await pgs.add_graph("papers", mapping)
+            await pgs.graphs.add("papers", mapping)
             answers = [
                 await pgs.execute("Why?", full_sweep=True, cache=False, session_id=session)
                 for session in ("one", "two")

@@ -55,7 +55,7 @@ async def test_what_was_shown_without_proof_is_neither_read_nor_unread_anywhere(
     answer = await pgs.execute("Why?", full_sweep=True, on_event=heard.append)
     assert [dict(one.contexts) for one in heard if isinstance(one, ContextsKnown)] == [CONTEXTS]
     assert (answer.coverage.nodes_read, answer.coverage.nodes_unproven) == (0, 80)
-    assert await pgs.answer(answer.run) == answer
+    assert await pgs.runs.answer(answer.run) == answer
 
     rows = await fetch(db, RANGES)
     for row in rows:
@@ -64,7 +64,7 @@ async def test_what_was_shown_without_proof_is_neither_read_nor_unread_anywhere(
         assert (row["run"], row["read"]) == (80, [])
     assert sum(row["nodes"] for row in rows) == 80
 
-    document = await pgs.document(answer.run)
+    document = await pgs.runs.document(answer.run)
     assert {area.state for area in document.areas} == {AreaState.UNPROVEN}
     told = json.loads(to_json(document))
     assert (told["coverage"]["nodes_unproven"], told["contexts"]) == (80, CONTEXTS)

@@ -83,8 +83,8 @@ async def pgs(endpoint: Endpoint, db: Database, relay: Relay) -> AsyncIterator[P
         synthesis_model=NAME,
         **LIMITS,
     ) as opened:
-        await opened.add_graph("papers", await papers(db, topics=2, size=12))
-        await opened.partition("papers")
+        await opened.graphs.add("papers", await papers(db, topics=2, size=12))
+        await opened.partitions.build("papers")
         yield opened
 
 

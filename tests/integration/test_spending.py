@@ -142,8 +142,8 @@ async def place(
             mapping = replace(mapping, embedding="vector", embedding_model=made)
         own = {"embedder": "openai", "embedding_model": EMBEDDER, "models": MODELS, "cache": False}
         async with with_model(endpoint, fake, **KNOBS | own | settings) as engine:
-            await engine.add_graph("papers", mapping)
-            await engine.partition("papers")
+            await engine.graphs.add("papers", mapping)
+            await engine.partitions.build("papers")
             fake.requests.clear()
             books.cost.clear()
             books.calls.clear()

@@ -58,7 +58,7 @@ async def test_a_cited_node_that_is_gone_stays_a_valid_citation_and_is_told_as_g
     cited = given.synthesis.citations[0]
     await change(db, "MATCH (p:Paper {doi: $doi}) DETACH DELETE p", doi=cited.node)
     for found in (
-        await pgs.answer(given.run),
+        await pgs.runs.answer(given.run),
         await pgs.resume(given.run),
         await pgs.execute("Why?", idempotency_key="k1"),
     ):
@@ -69,7 +69,7 @@ async def test_a_cited_node_that_is_gone_stays_a_valid_citation_and_is_told_as_g
         for one, other in zip(found.sweeps, given.sweeps, strict=True):
             assert one.report == other.report
         assert all(f.supported for s in found.sweeps for f in s.report.findings)
-    document = await pgs.document(given.run)
+    document = await pgs.runs.document(given.run)
     gone = [each for each in document.sources if each.text is None]
     assert [(each.key, each.title) for each in gone] == [(cited.node, cited.title)]
     text = to_markdown(document)
@@ -88,10 +88,10 @@ async def test_a_true_quotation_stays_one_after_its_node_was_edited(pgs, db):
     verdicts = [[q.found for f in s.report.findings for q in f.quotes] for s in given.sweeps]
     assert verdicts == [[True, False]] * 4
     await change(db, "MATCH (p:Paper) SET p.abstract = 'Rewritten.', p.title = 'New'")
-    found = await pgs.answer(given.run)
+    found = await pgs.runs.answer(given.run)
     assert [s.report for s in found.sweeps] == [s.report for s in given.sweeps]
     assert found.synthesis.citations == given.synthesis.citations
-    document = await pgs.document(given.run)
+    document = await pgs.runs.document(given.run)
     assert all(each.changed for each in document.sources)
 
 
@@ -142,7 +142,7 @@ async def test_a_stored_answer_reads_back_equal_to_the_one_given(pgs, db):
             given = await pgs.execute(f"Why {name}?", session_id=name, **knobs)
             assert again or status in {sweep.status for sweep in given.sweeps}, name
             assert given.synthesis.connections, name
-            stored = await pgs.answer(given.run)
+            stored = await pgs.runs.answer(given.run)
             assert stored == given, name
             assert element_ids(stored) == element_ids(given), name
             assert "element_id" not in (await last_run(db))["details"]
@@ -161,7 +161,7 @@ def element_ids(answer):
 async def test_the_map_shows_what_was_read_when_the_answer_was_given(pgs):
     first = await pgs.execute("Why?", max_sweep_partitions=1)
     await pgs.execute("And?", mode="continue")
-    document = await pgs.document(first.run)
+    document = await pgs.runs.document(first.run)
     assert sum(area.nodes_read for area in document.areas) == first.coverage.nodes_read == 40
     states = [area.state for area in document.areas]
     assert (states.count(AreaState.READ), states.count(AreaState.UNREAD)) == (1, 3)
@@ -173,7 +173,7 @@ async def test_a_partition_that_was_read_after_its_run_had_answered_is_listed_on
     answering(pgs, without_synthesis())
     with pytest.raises(ModelUnavailableError):
         await pgs.resume(stopped.run)
-    found = await pgs.answer(stopped.run)
+    found = await pgs.runs.answer(stopped.run)
     assert sorted(s.partition for s in found.sweeps) == [1, 2, 3, 4]
     assert {s.status for s in found.sweeps} == {SweepStatus.ACCEPTED}
 
@@ -263,7 +263,7 @@ async def test_what_was_found_of_an_earlier_report_is_written_beside_its_own_bul
         db, "MATCH (:PgsConvergence {kind: 'words'})-[:PGS_JOINS]->(f) RETURN f.text AS text"
     )
     assert [row["text"] for row in joined] == [f"{SAME[2:]} [n1]"] * 2
-    assert (await pgs.answer(answer.run)).crosscheck == answer.crosscheck
+    assert (await pgs.runs.answer(answer.run)).crosscheck == answer.crosscheck
 
 
 # Stored replies

@@ -115,7 +115,7 @@ def check_document(document):
 async def ask(pgs, *, strict, search):
     events = []
     if search:
-        await pgs.partition()
+        await pgs.partitions.build()
         found = await pgs.search(
             "fact3", graph="papers", answer=True, strict=strict, on_event=events.append
         )
@@ -143,7 +143,7 @@ async def test_no_wrong_number_stands_unmarked(pgs, model, search, strict):
         assert bool(finding.failures) == any(number in finding.text for number in LIES)
     prompts = asked(pgs)
     again = [prompt.task for prompt in prompts if "failed a check" in prompt.user]
-    check_document(await pgs.document(answer.run))
+    check_document(await pgs.runs.document(answer.run))
     for sweep in answer.sweeps:
         report = sweep.report
         assert "Read." in report.domain_state
@@ -155,7 +155,7 @@ async def test_no_wrong_number_stands_unmarked(pgs, model, search, strict):
         assert answer.in_doubt
         assert answer.struck == ()
         if not search:
-            stored = await pgs.answer(answer.run)
+            stored = await pgs.runs.answer(answer.run)
             assert stored.in_doubt == answer.in_doubt
             assert all(len(sweep.report.in_doubt) >= 14 for sweep in answer.sweeps)
             assert any(LIES[0] in str(met) for met in answer.crosscheck.convergences)
@@ -176,10 +176,10 @@ async def test_no_wrong_number_stands_unmarked(pgs, model, search, strict):
         for sweep in answer.sweeps:
             left = replace(sweep.report, struck=())
             assert not any(number in str(left) for number in LIES)
-    stored = await pgs.answer(answer.run)
+    stored = await pgs.runs.answer(answer.run)
     assert stored.struck == answer.struck
     assert stored.text == answer.text
-    document = await pgs.document(answer.run)
+    document = await pgs.runs.document(answer.run)
     assert "\n## Struck\n" in to_markdown(document)
     assert ">Struck</h2>" in to_html(document)
     assert f'"struck_sentences": {len(answer.struck)}' in to_json(document)
@@ -214,13 +214,13 @@ async def test_a_strict_run_strikes_what_an_earlier_one_read(pgs):
     assert unmarked(first.user) == []
     assert not any(number in answer.text for number in LIES)
     assert {one.partition for one in answer.struck} == {None, 1, 2, 3, 4}
-    check_document(await pgs.document(answer.run))
+    check_document(await pgs.runs.document(answer.run))
 
 
 @pytest.mark.parametrize("strict", [False, True])
 async def test_a_synthesis_of_its_own_is_checked_as_well(pgs, strict):
     answering(pgs, lying)
-    await pgs.partition("papers")
+    await pgs.partitions.build("papers")
     sweeps = [await pgs.sweep_partition("What?", number, graph="papers") for number in (1, 2)]
     for sweep in sweeps:
         assert unmarked(f"{sweep.report.domain_state} {sweep.report.flags}") == []

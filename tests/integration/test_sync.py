@@ -56,7 +56,7 @@ def work(endpoint: Endpoint) -> list[object]:
 
 @pytest.mark.thorough
 async def test_each_call_returns_when_its_work_is_done(pgs: PGS, endpoint: Endpoint) -> None:
-    await pgs.partition("papers")
+    await pgs.partitions.build("papers")
     assert len(await asyncio.to_thread(work, endpoint)) == 4
 
 

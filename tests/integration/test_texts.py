@@ -34,7 +34,7 @@ async def test_a_graph_without_text_is_refused_unless_its_structure_is_asked(
     texts: tuple[tuple[str, ...], ...] = ((), ("nothing",), ("vector",))
     async with engine_on(endpoint, reply, **KNOBS) as pgs:
         for text in texts:
-            await pgs.add_graph("papers", replace(MAPPING, text=text), replace=True)
+            await pgs.graphs.add("papers", replace(MAPPING, text=text), replace=True)
             for ask in (pgs.execute, pgs.plan, pgs.layered_search):
                 with pytest.raises(NoTextError, match=r"nothing to read.*--structure-only"):
                     await ask("What about walruses?")
@@ -56,11 +56,11 @@ async def test_a_graph_without_text_is_refused_unless_its_structure_is_asked(
             "walruses", full_sweep=True, structure_only=True, idempotency_key="k"
         )
         assert again.run == answer.run
-        assert answer_data(await pgs.answer(answer.run)) == answer_data(answer)
+        assert answer_data(await pgs.runs.answer(answer.run)) == answer_data(answer)
         (info,) = await pgs.sessions()
         assert info.coverage == answer.coverage
         assert (await pgs.runs.latest()).structure_only
-        document = await pgs.document(answer.run)
+        document = await pgs.runs.document(answer.run)
         assert {(area.texts, area.texts_read) for area in document.areas} == {(0, 0)}
     rows = await fetch(db, "MATCH (a:PgsAbsence) RETURN DISTINCT a.status AS status")
     assert [row["status"] for row in rows] == ["unchecked"]
@@ -75,7 +75,7 @@ async def test_nodes_without_text_among_others_count_for_structure(
     await alter(db, "MATCH (p:Paper) WHERE p.score % 2 = 0 REMOVE p.abstract")
     await alter(db, "MATCH (p:Paper {doi: 'doi/1'}) SET p.abstract = '\u0001'")
     async with engine_on(endpoint, reply, **KNOBS) as pgs:
-        await pgs.add_graph("papers", MAPPING)
+        await pgs.graphs.add("papers", MAPPING)
         with pytest.raises(UsageError, match=r"80 nodes .* have text"):
             await pgs.execute("walruses", structure_only=True)
         first = await pgs.execute("walruses", full_sweep=True)
@@ -87,5 +87,5 @@ async def test_nodes_without_text_among_others_count_for_structure(
         assert (confirmed.searched, confirmed.texts) == (160, 80)
         assert AbsenceStatus.CONTRADICTED in by_status
         # The same after a repartition.
-        await pgs.partition(force=True)
-        assert await pgs.coverage("papers", "default") == coverage
+        await pgs.partitions.build(force=True)
+        assert await pgs.sessions.coverage("default", "papers") == coverage

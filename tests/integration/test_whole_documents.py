@@ -74,7 +74,7 @@ async def places_of(db: Database, generation: str) -> dict[str, list[int]]:
 async def test_no_document_that_fits_is_divided(pgs: PGS, db: Database, tmp_path: Path) -> None:
     write_documents(tmp_path, 12, 12)
     await pgs.ingest(tmp_path, "docs")
-    made = (await pgs.partition("docs", target_partition_max=40)).generation
+    made = (await pgs.partitions.build("docs", target_partition_max=40)).generation
     places = await places_of(db, made.id)
     assert len(places) == 12
     assert all(len(parts) > 2 and len(set(parts)) == 1 for parts in places.values())
@@ -87,7 +87,7 @@ async def test_a_document_over_the_limit_is_divided_into_runs(
 ) -> None:
     write_documents(tmp_path, 3, 60)
     await pgs.ingest(tmp_path, "docs")
-    made = (await pgs.partition("docs", target_partition_max=15)).generation
+    made = (await pgs.partitions.build("docs", target_partition_max=15)).generation
     places = await places_of(db, made.id)
     for parts in places.values():
         assert len(parts) > 15
@@ -100,16 +100,16 @@ async def test_a_document_over_the_limit_is_divided_into_runs(
 async def test_documents_stay_together_as_they_grow(pgs: PGS, db: Database, tmp_path: Path) -> None:
     write_documents(tmp_path, 12, 12)
     await pgs.ingest(tmp_path, "docs")
-    await pgs.partition("docs", target_partition_max=40)
+    await pgs.partitions.build("docs", target_partition_max=40)
     longer = tmp_path / "report3.txt"
     longer.write_text(longer.read_text() + "\n\nThe Harbor Company 2 closed its last warehouse.")
     await pgs.ingest(tmp_path, "docs")
-    made = (await pgs.partition("docs", target_partition_max=40)).generation
+    made = (await pgs.partitions.build("docs", target_partition_max=40)).generation
     places = await places_of(db, made.id)
     assert all(len(set(parts)) == 1 for parts in places.values())
     assert made.documents_together == 1.0
-    forced = (await pgs.partition("docs", target_partition_max=40, force=True)).generation
-    again = (await pgs.partition("docs", target_partition_max=40, force=True)).generation
+    forced = (await pgs.partitions.build("docs", target_partition_max=40, force=True)).generation
+    again = (await pgs.partitions.build("docs", target_partition_max=40, force=True)).generation
     assert await places_of(db, forced.id) == await places_of(db, again.id)
 
 
@@ -121,8 +121,8 @@ async def test_documents_of_another_tool_stay_together(pgs: PGS, db: Database) -
         chunk_labels=("Chunk",),
         mention_types=("FROM_CHUNK",),
     )
-    await pgs.add_graph("other", mapping)
-    made = (await pgs.partition("other", target_partition_max=20)).generation
+    await pgs.graphs.add("other", mapping)
+    made = (await pgs.partitions.build("other", target_partition_max=20)).generation
     rows = await fetch(
         db,
         """
@@ -139,8 +139,8 @@ async def test_documents_of_another_tool_stay_together(pgs: PGS, db: Database) -
 
 async def test_a_graph_without_passages_tells_nothing_of_documents(pgs: PGS, db: Database) -> None:
     await alter(db, OTHER_TOOL)
-    await pgs.add_graph("plain", GraphMapping(labels=("__Entity__", "Chunk"), text=("text",)))
-    made = (await pgs.partition("plain")).generation
+    await pgs.graphs.add("plain", GraphMapping(labels=("__Entity__", "Chunk"), text=("text",)))
+    made = (await pgs.partitions.build("plain")).generation
     assert made.documents_together is None
 
 
@@ -152,7 +152,7 @@ async def test_documents_vote_for_the_partitions_that_hold_them(
         report = tmp_path / f"report{place}.txt"
         report.write_text(report.read_text() + "\n\nThe tungsten lighthouse of Tallinn leaned.")
     await pgs.ingest(tmp_path, "docs")
-    made = (await pgs.partition("docs", target_partition_max=25)).generation
+    made = (await pgs.partitions.build("docs", target_partition_max=25)).generation
     places = await places_of(db, made.id)
     holding = {places[f"report{place}.txt"][0] for place in (1, 4)}
     routing = await pgs.route("Why did the tungsten lighthouse lean?", graph="docs")
@@ -165,7 +165,7 @@ async def test_documents_are_read_for_what_they_mention_and_what_refers_to_them(
 ) -> None:
     write_documents(tmp_path, 12, 12)
     await pgs.ingest(tmp_path, "docs")
-    made = (await pgs.partition("docs", target_partition_max=40)).generation
+    made = (await pgs.partitions.build("docs", target_partition_max=40)).generation
     places = await places_of(db, made.id)
     # Of all that matches, only the two best nodes are evidence, so the others are found by those.
     monkeypatch.setattr(evidence, "MOST_NODES", 2)

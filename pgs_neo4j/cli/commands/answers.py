@@ -50,7 +50,7 @@ async def _show(name: str | None, graph: str | None, *, as_json: bool, quiet: bo
     async with database() as pgs:
         run = await run_id(pgs, name, graph, quiet=quiet)
         stored = await pgs.runs.get(run)
-        document = await pgs.document(run) if stored.properties.get("details") else None
+        document = await pgs.runs.document(run) if stored.properties.get("details") else None
     if as_json:
         output.write_json(json_of.run(stored, document))
     elif document is None:
@@ -262,7 +262,7 @@ async def _answer_content(
     from pgs_neo4j.text.json_data import json_text
 
     check_deleted = await pgs.watch_deletions()
-    document = await pgs.document(run)
+    document = await pgs.runs.document(run)
     if table is not None:
         rows = exports.answer_table(document, table)
         await check_deleted(rows.rows)

@@ -87,7 +87,7 @@ async def _areas(pgs: PGS, answer: Answer) -> tuple[Area, ...]:
     They only add keywords, so a database error leaves them out: the answer is paid for already.
     """
     try:
-        return (await pgs.document(answer.run)).areas
+        return (await pgs.runs.document(answer.run)).areas
     except DatabaseError as error:
         output.note(f"the answer has no keywords, because they could not be read: {error}")
         return ()

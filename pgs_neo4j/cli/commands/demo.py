@@ -92,7 +92,7 @@ async def _demo(
             if not documents:
                 await _load_if_missing(pgs, server.data_dir / MARKER, reload=reset)
             if reset:
-                await pgs.partition(graph, force=True)
+                await pgs.partitions.build(graph, force=True)
             listener.stop()
             output.write(f"Question: {asked}\n\n")
             listener.start()

@@ -172,7 +172,7 @@ async def _add(
     async with database() as pgs:
         warnings = await pgs.graphs.validate(mapping, allow_missing=allow_missing)
         change = await pgs.graphs.compare(name, mapping)
-        created = await pgs.add_graph(name, mapping, replace=replace)
+        created = await pgs.graphs.add(name, mapping, replace=replace)
     if as_json:
         document = {"name": name, "created": created, "mapping": plain_data(mapping)}
         document |= {"warnings": warnings, "change": plain_data(change)}
@@ -242,7 +242,7 @@ async def _show(name: str | None, *, as_json: bool) -> None:
     from pgs_neo4j.cli.pages import tables
 
     async with database() as pgs:
-        graph = await pgs.graph(name)
+        graph = await pgs.graphs.get(name)
     if as_json:
         output.write_json(json_of.graph(graph))
         return
@@ -270,12 +270,12 @@ async def _remove(name: str, *, yes: bool, as_json: bool) -> None:
     from pgs_neo4j.cli.connection import confirm, database
 
     async with database() as pgs:
-        graph = await pgs.graph(name)
+        graph = await pgs.graphs.get(name)
         sessions = len(await pgs.sessions(graph.name))
         if sessions:
             what = f"removing graph {graph.name} also deletes {counted(sessions, 'session')}"
             confirm(what, yes=yes)
-        await pgs.remove_graph(graph.name)
+        await pgs.graphs.remove(graph.name)
     if as_json:
         output.write_json({"removed": graph.name, "sessions": sessions})
     else:

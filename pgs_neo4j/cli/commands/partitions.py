@@ -75,7 +75,7 @@ async def _partition(
 
     with listening as listener:
         async with database(listener, **knobs) as pgs:
-            partitioning = await pgs.partition(graph, force=force)
+            partitioning = await pgs.partitions.build(graph, force=force)
     if as_json:
         output.write_json(json_of.partitioning(partitioning))
     else:
@@ -127,7 +127,7 @@ async def _partitions(graph: str | None, limit: int, *, as_json: bool) -> None:
     from pgs_neo4j.cli.pages import as_json as json_of
 
     async with database() as pgs:
-        stored = await pgs.graph(graph)
+        stored = await pgs.graphs.get(graph)
         current = await pgs.partitions(stored.name)
     if as_json:
         listed = [json_of.partition(part) for part in current]
@@ -153,7 +153,7 @@ async def _report(graph: str | None, check: bool, *, as_json: bool) -> None:
     if check:
         raise UsageError("--report cannot be combined with --check; leave one of them out")
     async with database() as pgs:
-        generation = await pgs.generation(graph)
+        generation = await pgs.partitions.generation(graph)
     if as_json:
         output.write_json(json_of.report(generation))
         return
@@ -171,9 +171,9 @@ async def _check(
 
     with listening as listener:
         async with database(listener) as pgs:
-            stored = await pgs.graph(graph)
-            moved = await pgs.check(stored.name)
-            outlook = "cold" if moved is None else pgs.outlook(moved)
+            stored = await pgs.graphs.get(graph)
+            moved = await pgs.partitions.check(stored.name)
+            outlook = "cold" if moved is None else pgs.partitions.outlook(moved)
     if as_json:
         document = {"graph": stored.name, "generation": stored.generation}
         output.write_json({**document, "drift": json_of.drift(moved), "outlook": outlook})
@@ -207,7 +207,7 @@ async def _route(
     from pgs_neo4j.cli.connection import database
 
     async with database(ignore, **knobs) as pgs:
-        stored = await pgs.graph(graph)
+        stored = await pgs.graphs.get(graph)
         routing = await pgs.route(question, graph=stored.name, full_sweep=full_sweep)
         by_id = {part.id: part for part in await pgs.partitions(stored.name)}
     if as_json:

@@ -152,7 +152,7 @@ async def _list(graph: str | None, *, as_json: bool) -> None:
     from pgs_neo4j.cli.pages import tables
 
     async with database() as pgs:
-        name = (await pgs.graph(graph)).name if graph else None
+        name = (await pgs.graphs.get(graph)).name if graph else None
         infos = await pgs.sessions(name)
     if as_json:
         output.write_json({"sessions": [json_of.session(info) for info in infos]})
@@ -186,9 +186,9 @@ async def _show(session: str, graph: str | None, *, full: bool, as_json: bool) -
     from pgs_neo4j.export.json_text import coverage_data
 
     async with database() as pgs:
-        stored = await pgs.graph(graph)
+        stored = await pgs.graphs.get(graph)
         runs = await pgs.sessions.runs(session, stored.name)
-        covered = await pgs.coverage(stored.name, session)
+        covered = await pgs.sessions.coverage(stored.name, session)
     redefined = stored.redefined
     if as_json:
         document = {
@@ -253,7 +253,7 @@ async def _delete(session: str, graph: str | None, *, yes: bool, as_json: bool) 
     from pgs_neo4j.cli.connection import confirm, database
 
     async with database() as pgs:
-        stored = await pgs.graph(graph)
+        stored = await pgs.graphs.get(graph)
         runs = len(await pgs.sessions.runs(session, stored.name))
         if runs:
             confirm(f"deleting session {session} also deletes {counted(runs, 'run')}", yes=yes)

@@ -84,7 +84,7 @@ class ChatRun:
     async def document(self) -> Document:
         """Return its answer when it has ended. Raises what ended it."""
         answer = await self.awaited.answer()
-        return await self.serving.pgs.document(answer.run)
+        return await self.serving.pgs.runs.document(answer.run)
 
 
 @dataclass(slots=True)

@@ -98,7 +98,7 @@ async def answer(
 ) -> Response:
     """Return the answer of a run as a page, as a part of one, as Markdown, or as JSON."""
     await stored_run(serving, caller, run)
-    document = await serving.pgs.document(run)
+    document = await serving.pgs.runs.document(run)
     if kind == "html":
         headers = {"Content-Security-Policy": ANSWER_POLICY}
         return Response(to_html(document), media_type="text/html", headers=headers)
@@ -147,7 +147,7 @@ async def answer_as_table(
 ) -> Response:
     """Return a part of the answer of a run as a table."""
     await stored_run(serving, caller, run)
-    document = await serving.pgs.document(run)
+    document = await serving.pgs.runs.document(run)
     return await _written(answer_table(document, table), form, f"{run}-{table}")
 
 

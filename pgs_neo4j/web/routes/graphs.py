@@ -160,7 +160,7 @@ async def add_graph(body: NewGraph, serving: ServingNow, _: UnlimitedNow) -> Add
     mapping = body.mapping()
     check_mapping(mapping)
     warnings = await serving.pgs.graphs.validate(mapping, allow_missing=body.allow_missing)
-    created = await serving.pgs.add_graph(body.name, mapping, replace=body.replace)
+    created = await serving.pgs.graphs.add(body.name, mapping, replace=body.replace)
     return AddedGraph(name=body.name, created=created, warnings=list(warnings))
 
 

@@ -65,7 +65,7 @@ async def measure_encyclopedia(bench: Bench) -> list[Figure]:
     async with bench.engine() as pgs:
         done = await pgs.ingest(folder, GRAPH)
         assert done.complete, done.outcomes
-        await pgs.partition(GRAPH)
+        await pgs.partitions.build(GRAPH)
     linked, pairs = _links_among(await _rows(bench, RELATIONS), articles)
     index, count = _topics(await _rows(bench, PARTITIONS), articles)
     notes = (f"{terms:.0f} terms a chunk, {len(articles)} articles", f"of {pairs}", f"{count}")

@@ -15,7 +15,7 @@ from tests.serving import served
 async def test_panels_of_a_hub_are_timed_whole_and_by_part(endpoint: Endpoint, db) -> None:
     server = Server(endpoint.uri, endpoint.user, endpoint.password)
     async with PGS.connect_without_models(**place.connection(server)) as pgs:
-        await pgs.add_graph(panel.GRAPH, panel.MAPPING)
+        await pgs.graphs.add(panel.GRAPH, panel.MAPPING)
         hub, degree = await panel.filled(db, 1000, 500)
         assert degree == 500 + panel.CITING + 1  # with its own place in a partition
         async with served(pgs) as serving, serving.owner() as owner:

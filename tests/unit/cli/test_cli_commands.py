@@ -181,7 +181,7 @@ DEFAULTS = {"mode": "full", "session_id": "default"}
 
 
 def test_ask_passes_everything_on(engine: StandIn, answer_of: Callable[..., Answer]) -> None:
-    engine.replies |= {"execute": answer_of(), "document": DatabaseUnavailableError("gone")}
+    engine.replies |= {"execute": answer_of(), "runs.document": DatabaseUnavailableError("gone")}
     line = (
         "ask why? -g papers --mode targeted --session s --full-sweep --sweep-fraction 0.5 "
         "--idempotency-key k1 --structure-only --max-sweep-partitions 7 --min-sweep-partitions 2 "
@@ -219,7 +219,7 @@ def test_ask_passes_everything_on(engine: StandIn, answer_of: Callable[..., Answ
     assert pgs(*line.split()).exit_code == 2
     knobs = {"algorithm": "louvain", "random_seed": 3, "min_community_size": 4}
     assert engine.opened[-1][1] == knobs
-    assert engine.asked[-1] == ("partition", "p", {"force": True})
+    assert engine.asked[-1] == ("partitions.build", "p", {"force": True})
 
 
 @pytest.mark.parametrize(
@@ -366,7 +366,7 @@ def test_the_demo_of_documents_ingests_without_a_model_and_asks(
     gone = DocumentOutcome(id="gone.md", state="elsewhere")
     engine.replies |= {
         "ingest": ingested(*outcomes("unchanged", 3), gone), "ingest.delete": None,
-        "partition": None, "execute": answer_of(),
+        "partitions.build": None, "execute": answer_of(),
     }  # fmt: skip
     monkeypatch.setattr(local, "ensure_running", ensure_running)
     monkeypatch.chdir(tmp_path)
@@ -381,7 +381,9 @@ def test_the_demo_of_documents_ingests_without_a_model_and_asks(
     question = words[1] if len(words) > 1 else PACKAGE_QUESTIONS[0]
     request = {"graph": "packages", "session_id": "demo", "mode": "full"}
     assert asked == ("execute", question, request)
-    assert (("partition", "packages", {"force": True}) in engine.asked) is ("--reset" in words)
+    assert (("partitions.build", "packages", {"force": True}) in engine.asked) is (
+        "--reset" in words
+    )
     assert "pgs documents list --graph packages" in done.stdout
     assert "pgs ask --graph packages --session demo" in done.stdout
 

@@ -236,8 +236,10 @@ def test_any_text_stays_on_its_line(odd: str) -> None:
     ids=lambda words: words[0],
 )
 def test_the_graph_of_the_settings_is_taken(engine: StandIn, words: tuple[str, ...]) -> None:
-    engine.replies["graph"] = SimpleNamespace(name="docs")  # the configured one, or the only one
+    engine.replies["graphs.get"] = SimpleNamespace(
+        name="docs"
+    )  # the configured one, or the only one
     assert pgs("entities", *words).exit_code == 0
     (asked, call) = engine.asked
-    assert asked == ("graph", None)
+    assert asked == ("graphs.get", None)
     assert call[1] == "docs"

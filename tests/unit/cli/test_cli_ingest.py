@@ -475,7 +475,7 @@ def test_the_graph_of_the_settings_is_taken(
     engine: StandIn, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PGS_GRAPH", "notes")
-    engine.replies |= {"graph": SimpleNamespace(name="notes"), "ingest.documents": []}
+    engine.replies |= {"graphs.get": SimpleNamespace(name="notes"), "ingest.documents": []}
     assert pgs("ingest", "docs", "--quiet").exit_code == 0
     assert engine.asked[-1][2] == "notes"
     done = pgs("documents", "list")

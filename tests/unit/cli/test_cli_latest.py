@@ -42,7 +42,8 @@ def engine(engine: StandIn, answer_of: Make, whole: Any) -> StandIn:
     record(engine, *INFOS)
     engine.replies |= {
         "runs.get": lambda run: StoredRun(run, "papers", "my line", "g1", True, False, properties),
-        "document": document, "execute": answer, "resume": answer, "runs.feedback": feedback(None),
+        "runs.document": document, "execute": answer, "resume": answer,
+        "runs.feedback": feedback(None),
     }  # fmt: skip
     return engine
 
@@ -114,7 +115,7 @@ def test_commands_take_the_latest_run_and_say_so(engine: StandIn) -> None:
     assert calls(engine, "runs.latest") == [(None, any_run), ("papers", any_run)]
     done = pgs("export", "--to", "-", "--format", "md")
     assert done.exit_code == 0
-    assert calls(engine, "document") == [("r8",)]
+    assert calls(engine, "runs.document") == [("r8",)]
     assert "the latest run with an answer: r8 of graph papers" in done.stderr
 
 

@@ -112,11 +112,11 @@ def test_a_session_is_shown_without_answers_and_internals() -> None:
 def test_a_graph_is_shown_by_its_name_or_else_that_of_the_settings(
     engine: StandIn, named: tuple[str, ...], asked: str | None
 ) -> None:
-    engine.replies["graph"] = StoredGraph("papers", GraphMapping(labels=("Paper",)))
+    engine.replies["graphs.get"] = StoredGraph("papers", GraphMapping(labels=("Paper",)))
     done = pgs("graph", "show", *named)
     assert done.exit_code == 0, done.stderr
     assert "not partitioned yet: pgs partition --graph papers" in done.stdout
-    assert engine.asked == [("graph", asked)]
+    assert engine.asked == [("graphs.get", asked)]
 
 
 def test_a_removal_insists_on_the_name_of_its_graph(monkeypatch: pytest.MonkeyPatch) -> None:

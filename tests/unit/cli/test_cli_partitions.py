@@ -25,10 +25,11 @@ def engine(engine: StandIn, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> 
     monkeypatch.chdir(tmp_path)
     part = Partition(id=1, size=60, tokens=9, uid="g2:1", lineage="g1:4", parent=2)
     engine.replies |= {
-        "graph": StoredGraph("papers", GraphMapping(), "g2"), "generation": generation(),
-        "check": MOVED, "partitions": (part,),
+        "graphs.get": StoredGraph("papers", GraphMapping(), "g2"),
+        "partitions.generation": generation(),
+        "partitions.check": MOVED, "partitions": (part,),
     }  # fmt: skip
-    engine.have({"outlook": lambda drift: "refreshed" if drift.changed else None})
+    engine.have({"partitions.outlook": lambda drift: "refreshed" if drift.changed else None})
     return engine
 
 
@@ -37,13 +38,13 @@ def unpartitioned(engine: StandIn) -> None:
     """Take the generation away."""
     none = UsageError("graph papers is not partitioned yet; run 'pgs partition' first")
     graph = StoredGraph("papers", GraphMapping(), None)
-    engine.replies |= {"graph": graph, "generation": none, "check": None}
+    engine.replies |= {"graphs.get": graph, "partitions.generation": none, "partitions.check": None}
 
 
 def test_the_report_is_of_the_graph_asked_for_and_as_json_has_all_figures(engine: StandIn) -> None:
     done = pgs("partitions", "-g", "papers", "--report")
     assert done.exit_code == 0
-    assert engine.asked == [("generation", "papers")]
+    assert engine.asked == [("partitions.generation", "papers")]
     assert done.stdout.startswith("graph         papers, generation g2\n")
     assert "50 to 99           1  ####" in done.stdout
     assert "█" not in done.stdout
@@ -58,7 +59,7 @@ def test_the_report_is_of_the_graph_asked_for_and_as_json_has_all_figures(engine
 def test_a_check_tells_and_changes_nothing(engine: StandIn) -> None:
     done = pgs("partitions", "--check")
     assert (done.exit_code, done.stderr) == (0, "")
-    assert engine.asked == [("graph", None), ("check", "papers")]
+    assert engine.asked == [("graphs.get", None), ("partitions.check", "papers")]
     assert "texts            3 changed\n" in done.stdout
     assert "the partitions stay; those affected" in done.stdout
     document = json.loads(pgs("partitions", "--check", "--json").stdout)

@@ -64,7 +64,7 @@ def store(engine: StandIn, answer: Answer | None, **changed: Any) -> None:
         return Document(answer=answer, asked_at="2026-01-02T03:04:05Z", areas=AREAS)
 
     engine.replies |= {
-        "runs.get": read, "document": document, "resume": streams(answer), "execute": answer,
+        "runs.get": read, "runs.document": document, "resume": streams(answer), "execute": answer,
     }  # fmt: skip
 
 
@@ -108,7 +108,7 @@ def test_an_answer_as_json_has_keywords_and_is_printed_also_without_them(
     assert done.exit_code == 3
     document = json.loads(done.stdout)
     assert (document["run"], document["sweeps"][0]["keywords"]) == ("r1", ["a"])
-    engine.replies["document"] = DatabaseUnavailableError("Neo4j is gone")
+    engine.replies["runs.document"] = DatabaseUnavailableError("Neo4j is gone")
     done = pgs("resume", "r1", "--json", "-q")
     assert done.exit_code == 3
     document = json.loads(done.stdout)
