@@ -22,7 +22,7 @@ from pgs_neo4j.llm.protocol import LLM, is_free
 from pgs_neo4j.model import PlannedMost, Prompt, Relationship
 from pgs_neo4j.model.ceilings import MALFORMED_TRIES
 from pgs_neo4j.pgs.sweeping.material import REASKS
-from pgs_neo4j.pgs.sweeping.pack import Pass, halves
+from pgs_neo4j.pgs.sweeping.pack import Pass, halve_pass
 from pgs_neo4j.pgs.sweeping.passes import MOST_ROOM
 from pgs_neo4j.pgs.sweeping.short_report import short_prompt
 from pgs_neo4j.pgs.sweeping.strict import AGAIN_CHARACTERS
@@ -143,7 +143,7 @@ class Bounds:
         prompt = write_prompt(item)
         divided = Reading()
         if not calls.fits(llm, prompt):
-            parts = halves(item, relationships)
+            parts = halve_pass(item, relationships)
             some = (
                 self._bound_reading(part, relationships, write_prompt, room, reasks)
                 for part in parts
@@ -158,7 +158,7 @@ class Bounds:
                 break
             reasks -= 1
             if granted != room or room >= MOST_ROOM * usual:
-                parts = halves(item, relationships)
+                parts = halve_pass(item, relationships)
                 some = (
                     self._bound_reading(part, relationships, write_prompt, room, reasks)
                     for part in parts

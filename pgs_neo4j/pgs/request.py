@@ -1,4 +1,4 @@
-"""A question to a graph as it is asked, the same from every face to the last phase."""
+"""A question to a graph and its options, in the form that all interfaces and phases share."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ MAX_QUESTION = 20_000  # characters
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A question, where it goes, and how to treat it. Nobody has to check it again.
+    """A question, the graph to ask, and options. All values are checked when it is created.
 
-    Without a ``graph``, it goes to the configured one, or to the only one. ``structure_only`` asks
-    a graph in which no node has text. ``knobs`` override the configuration. ``run_id`` is the id of
-    the new run if the caller has chosen it. The same request with the same ``idempotency_key``
-    returns the same answer.
+    Without a ``graph``, the question goes to the configured graph, or to the only graph.
+    ``structure_only`` allows a question to a graph whose nodes have no text. ``knobs`` override the
+    configuration. ``run_id`` is the id for the new run if the caller has chosen one. The same
+    request with the same ``idempotency_key`` returns the same answer.
 
-    Raises QuestionError for a question that cannot be asked, and UsageError for anything else.
+    Raises QuestionError for an invalid question, and UsageError for any other invalid value.
     """
 
     question: str
@@ -49,9 +49,9 @@ class Request:
 
 
 class RequestOptions(Knobs, total=False):
-    """The options of a question that is passed as text: those of a ``Request``, and any knob.
+    """The options for a question passed as text: the fields of a ``Request``, and all knobs.
 
-    ``session_id`` is the session of the request, and ``run`` its ``run_id``.
+    ``session_id`` sets the field ``session`` of the request, and ``run`` sets ``run_id``.
     """
 
     graph: str | None
@@ -72,13 +72,13 @@ FIELDS = {
     "run": "run_id",
     "idempotency_key": "idempotency_key",
 }
-"""The field of a request, by the name of its option; every other option is a knob."""
+"""Maps names of options to fields of a request; every other option is a knob."""
 
 
 def as_request(question: str | Request, options: RequestOptions) -> Request:
-    """Return a question and its options as a request; a request stays as it is.
+    """Return a request for a question and its options; a ``Request`` is returned unchanged.
 
-    Raises UsageError for a request with options, and what ``Request`` raises.
+    Raises UsageError for a ``Request`` together with options, and the errors of ``Request``.
     """
     given: Mapping[str, object] = options
     if isinstance(question, Request):

@@ -20,10 +20,10 @@ from pgs_neo4j.model import (
 )
 from pgs_neo4j.pgs.sweeping.pack import (
     Pass,
+    find_whole_ranges,
     group_by_connection,
     group_by_weight,
     pack,
-    read_ranges,
 )
 from pgs_neo4j.pgs.sweeping.pieces import cut_node, render_node
 from pgs_neo4j.pgs.sweeping.report import frame_size, parse_report, render_report, sweep_prompt
@@ -77,7 +77,7 @@ def test_passes_along_connections_lose_nothing_and_are_no_more_than_by_weight(
     if pieces:
         by_connection = group_by_connection(pieces, links, room)
         assert len(by_connection) <= len(group_by_weight(pieces, room))
-    assert read_ranges(passes) == (((0, len(nodes)),) if nodes else ())
+    assert find_whole_ranges(passes) == (((0, len(nodes)),) if nodes else ())
     firsts = [(item.pieces[0].rank, item.pieces[0].node.title) for item in passes]
     assert [rank for rank, _ in firsts] == sorted(rank for rank, _ in firsts)
     for item in passes:

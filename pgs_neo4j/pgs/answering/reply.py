@@ -38,7 +38,7 @@ from pgs_neo4j.pgs.partitioning.result import Partitioning
 from pgs_neo4j.pgs.sweeping.order import without_centroid
 from pgs_neo4j.pgs.sweeping.strict import ask_again
 from pgs_neo4j.pgs.synthesis import reserve
-from pgs_neo4j.pgs.synthesis.reply import SynthesisTools, Teller, keep_reply, read_reply
+from pgs_neo4j.pgs.synthesis.reply import CheckedStream, SynthesisTools, keep_reply, read_reply
 from pgs_neo4j.pgs.synthesis.statements import (
     Repeats,
     StatementFilter,
@@ -177,7 +177,7 @@ async def ask_and_check(
     verdicts = VerdictFilter(absences, NOT_FOUND, SECTIONS)
     text = verdicts.pass_on(read.text) + verdicts.end()
     if held := text if strict else text[len(_text_before_missing(text)) :]:
-        await Teller(tools.log.on_event, tools.db.check_deleted).finish(held)
+        await CheckedStream(tools.log.on_event, tools.db.check_deleted).finish(held)
     return CheckedReply(read, text, absences, completion)
 
 
@@ -224,11 +224,11 @@ async def _complete(
     """
     gate, on_event = SectionGate(), tools.log.on_event
     statements = StatementFilter(doubting, NOT_FOUND, SECTIONS, repeats)
-    teller = Teller(on_event, tools.db.check_deleted)
+    checked = CheckedStream(on_event, tools.db.check_deleted)
 
     async def stream_piece(text: str) -> None:
         if stream:
-            await teller.tell(statements.pass_on(gate.pass_on(text)))
+            await checked.send(statements.pass_on(gate.pass_on(text)))
 
     llm, config = tools.synthesis_llm, order.run.config
     room = reserve.reply_tokens(tools.calls, llm, config, prompt)
@@ -237,13 +237,13 @@ async def _complete(
     try:
         reply = await read_reply(connected, prompt, stream_piece, room=room, effort=effort)
     except PromptCutError:
-        if teller.told:
+        if checked.sent:
             on_event(TextStreamed(WITHDRAWN))
         raise
     rest = gate.end()
     rest = statements.pass_on(rest) + statements.end()
     if stream:
-        await teller.finish(rest)
+        await checked.finish(rest)
     if not strip_thinking(reply.text).strip():
         raise ModelOutputError(
             f"the model {llm.name} returned an empty answer; ask again, or name another "

@@ -243,10 +243,10 @@ class ClaimChecker:
         return self._materials[alias]
 
 
-def words_around(
+def render_surroundings(
     order: SweepOrder, shown: Mapping[str, Node], relationships: Sequence[Relationship], part: str
 ) -> str:
-    """Return what a prompt says around its nodes, and its counts of nodes and relationships.
+    """Return the text of a prompt around its nodes, and its counts of nodes and relationships.
 
     ``part`` is the label of the pass. A Domain State may state the counts of each label and type.
     """
@@ -265,8 +265,8 @@ def words_around(
     )
 
 
-def known_to(order: SweepOrder) -> Known:
-    """Return what findings of a sweep may say without a citation.
+def collect_uncited_facts(order: SweepOrder) -> Known:
+    """Return the facts that findings of a sweep may state without a citation.
 
     That is the question, an answer from a search, the names and keywords of the partition and its
     neighbors, and the counts of partitions and nodes.

@@ -1,4 +1,4 @@
-"""Prepares a sweep: reads a partition, packs it into passes, and finds replies paid before."""
+"""Prepares a sweep: reads a partition, packs it into passes, and finds cached replies."""
 
 from __future__ import annotations
 
@@ -23,25 +23,26 @@ from pgs_neo4j.pgs.sweeping.strict import AGAIN_CHARACTERS
 from pgs_neo4j.text import node_text
 from pgs_neo4j.text.tokens import estimate, estimate_bytes
 
-# Ranks per statement, a deadline and a retry each: all of a partition within the usual limits,
-# since every statement looks at all of its members.
+# Ranks per statement. Each statement has its own deadline and retry, but also looks at all members
+# of the partition, so the chunk covers a whole partition within the usual limits.
 CHUNK = 2000
-MOST_CHARACTERS = 500  # of a relationship's name; prompts show fewer
+MOST_CHARACTERS = 500  # of a relationship's name that are read; prompts show fewer
 
-FRAME_SLACK = 200  # characters for the count of passes and of relationships not listed
-MATCH_SLACK = 120  # characters for the list of nodes that match the question
-MATCH_LENGTH = 9  # of an alias in that list
-FRAME_SHARE = 0.4  # of a small context that instructions, question, and neighbors may take
+FRAME_SLACK = 200  # characters reserved for the counts of passes and of relationships not listed
+MATCH_SLACK = 120  # characters reserved for the list of nodes that match the question
+MATCH_LENGTH = 9  # characters reserved for each alias in that list
+FRAME_SHARE = 0.4  # of the limit of a prompt, at most, for instructions, question, and neighbors
 BRIEF_KEYWORDS = 3
-BRIEF_NEIGHBORS = (16, 8, 4)  # as many are named, the nearest first
-REASKS = 3  # of one pass whose reply is cut off
+BRIEF_NEIGHBORS = (16, 8, 4)  # numbers of neighbors to try, nearest first
+REASKS = 3  # requests for a pass after its reply was cut off
 
 
 @dataclass(frozen=True, slots=True)
 class PackedPartition:
     """A partition's nodes, the relationships among them, and its passes.
 
-    Each prompt was given at most ``most_tokens``, and ``order`` has the neighbors that fit in it.
+    ``most_tokens`` is the token limit of each prompt, and ``order`` holds only the neighbors that
+    fit in this limit.
     """
 
     order: SweepOrder
@@ -52,16 +53,17 @@ class PackedPartition:
 
     @property
     def context_limit(self) -> int | None:
-        """The limit of its passes, if it is below the configured one; None otherwise."""
+        """The token limit of its passes if it differs from the configured limit; None otherwise."""
         configured = self.order.config.max_pass_tokens
         return self.most_tokens if self.most_tokens != configured else None
 
 
 def fit_frame(order: SweepOrder, most: int | None) -> SweepOrder:
-    """Return an order whose prompts leave most of a small context to the nodes.
+    """Return an order with fewer details of neighbors, to leave room for nodes in each prompt.
 
-    ``most`` is the limit of a prompt in tokens. Digests of neighbors lose their texts first, and
-    then the farthest neighbors go.
+    ``most`` is the limit of a prompt in tokens. First the digests of neighbors lose their texts,
+    then the farthest neighbors are left out, until the prompt without nodes takes at most
+    FRAME_SHARE of the limit.
     """
     if most is None:
         return order
@@ -99,18 +101,19 @@ async def pack_partition(
     relationships: tuple[Relationship, ...],
     most: int | None,
 ) -> PackedPartition:
-    """Pack what was read of a partition into passes, with room for the rest of each prompt.
+    """Pack a partition into passes, with room for the rest of each prompt.
 
-    ``most`` is the limit of a prompt in tokens. The passes depend on nothing else that calls teach,
-    so that another run with this limit finds the replies to them. Raises ConfigError when the limit
-    leaves no room for nodes.
+    ``most`` is the limit of a prompt in tokens. Of everything that a run learns from its calls,
+    only this limit affects the passes, so another run with the same limit finds the cached replies.
+    Raises ConfigError when the limit leaves no room for nodes.
     """
     order = fit_frame(order, most)
     frame = sweep_prompt(order, Pass(1, ()), 99)
     matches = MATCH_SLACK + MATCH_LENGTH * len(order.matches) if order.matches else 0
     alike = render_analogies(order.analogies)
     slack = FRAME_SLACK + matches + len(alike)
-    # Whether a prompt needs receipts shows while a run calls its model, so each has room for them.
+    # A run learns only from its calls whether prompts need receipts, so each prompt reserves room
+    # for them.
     slack += receipt_characters(most or estimate_bytes(order.config.max_pass_characters))
     if order.config.strict:
         slack += AGAIN_CHARACTERS
@@ -123,24 +126,24 @@ async def pack_partition(
         reserved=frame_size(frame) + slack,
         reserved_tokens=estimate(frame.system + frame.user + alike) + (slack - len(alike)) // 2,
     )
-    # Packing many passes takes a while, and other calls should not wait for it.
+    # Packing many passes takes a while, and would block the event loop.
     try:
         passes = await asyncio.to_thread(packing)
     except ConfigError as error:
-        raise _explain_context(order, tools, error, most) from None
+        raise _explain_no_room(order, tools, error, most) from None
     return PackedPartition(order, nodes, relationships, passes, most)
 
 
 def most_tokens(order: SweepOrder, tools: SweepTools) -> int | None:
-    """Return the limit of a prompt in tokens, by the settings and by what the model can take."""
+    """Return the token limit of a prompt, from the settings and the model's context."""
     config = order.config
     return tools.calls.pass_tokens(tools.llm, config.max_pass_tokens, config.sweep_max_tokens)
 
 
-def _explain_context(
+def _explain_no_room(
     order: SweepOrder, tools: SweepTools, error: ConfigError, most: int | None
 ) -> ConfigError:
-    """Return the error that names the model's context, if that is what leaves no room."""
+    """Return an error that names the model's context if the context leaves no room."""
     context = tools.calls.contexts.of(tools.llm.name)
     if context is None or most == order.config.max_pass_tokens:
         return error
@@ -157,7 +160,7 @@ async def read_members(
     mapping: GraphMapping,
     skip: frozenset[int] = frozenset(),
 ) -> list[Node]:
-    """Return a partition's nodes by rank, without those in ``skip``. Raises StoredDataError."""
+    """Return a partition's nodes by rank, without the ranks in ``skip``. Raises StoredDataError."""
     nodes: list[Node] = []
     for first in range(0, partition.size, CHUNK):
         last = min(first + CHUNK, partition.size)
@@ -193,11 +196,11 @@ async def read_relationships(
 ) -> list[Relationship]:
     """Return relationships among a partition's members, by rank.
 
-    Parallel relationships of one type count once, unless their names differ. The facts that they
-    state are part of the text of their sources.
+    Parallel relationships of one type count once, unless their names differ. Facts on relationships
+    are not returned, because they are part of the source node's text.
     """
     if mapping.relationship_name:
-        return await _read_named(db, partition, mapping)
+        return await _read_named_relationships(db, partition, mapping)
     rows = await db.read(
         queries.get("pgs/sweeping/read_relationships"),
         partition=partition.uid,
@@ -207,7 +210,7 @@ async def read_relationships(
     return [Relationship(*triple) for triple in dict.fromkeys(columns)]
 
 
-async def _read_named(
+async def _read_named_relationships(
     db: Database, partition: Partition, mapping: GraphMapping
 ) -> list[Relationship]:
     rows = await db.read(
@@ -224,11 +227,12 @@ async def _read_named(
 
 @dataclass(frozen=True, slots=True)
 class PaidPasses:
-    """A packed partition, its prompts by label, and the replies it has.
+    """A packed partition, its prompts by label, and its cached replies.
 
-    ``keys`` holds the key of each pass by number, where replies are cached. ``replies`` are by key;
-    those to halves of a pass are among them, under its key and the letters of the half. ``own`` are
-    the keys that this run has claimed to buy, ``busy`` maps those that another run is buying to it.
+    ``keys`` maps the number of each pass to its key in the reply cache; it is empty where replies
+    are not cached. ``replies`` maps keys to replies. A reply to a half of a pass has the key of the
+    pass, followed by the letters of the half. ``own`` holds the keys that this run has claimed.
+    ``busy`` maps the keys that another run is buying to the id of that run.
     """
 
     packed: PackedPartition
@@ -240,7 +244,7 @@ class PaidPasses:
 
     @property
     def nodes_paid(self) -> int:
-        """How many nodes stand in passes that are answered, whole or in part."""
+        """The number of nodes in passes with a cached reply, to the whole pass or to a half."""
         # The key of a half begins with the key of its pass.
         answered = {
             number
@@ -252,17 +256,18 @@ class PaidPasses:
 
 
 async def find_paid(order: SweepOrder, tools: SweepTools, packed: PackedPartition) -> PaidPasses:
-    """Return the passes to read, and their cached replies. Raises DatabaseError.
+    """Return the passes to read with their cached replies. Raises DatabaseError.
 
-    A run learns how much a server takes only while it calls it, so an earlier run may have packed
-    the partition for another limit. Where replies to those passes are cached for more of the nodes,
-    those are the passes to read. ``order`` is the order of ``packed`` before it was fitted.
+    A run learns a server's limit only from its calls, so an earlier run may have packed the
+    partition for another limit. This function packs the partition for each limit that has cached
+    replies, and returns the passes whose cached replies cover the most nodes. ``order`` is the
+    order of ``packed`` before ``fit_frame``.
     """
     paid = await _find_replies(tools, packed)
     if tools.replies is None or all(key in paid.replies for key in paid.keys.values()):
         return paid
-    for most in await _other_limits(order, tools.replies, packed.most_tokens):
-        with suppress(ConfigError):  # the limit of another model may leave no room for nodes
+    for most in await _find_other_limits(order, tools.replies, packed.most_tokens):
+        with suppress(ConfigError):  # another model's limit may leave no room for nodes
             other = await pack_partition(order, tools, packed.nodes, packed.relationships, most)
             found = await _find_replies(tools, other)
             if found.nodes_paid > paid.nodes_paid:
@@ -270,17 +275,17 @@ async def find_paid(order: SweepOrder, tools: SweepTools, packed: PackedPartitio
     return paid
 
 
-async def _other_limits(
+async def _find_other_limits(
     order: SweepOrder, replies: Replies, current: int | None
 ) -> list[int | None]:
-    """Return the limits, besides the current one, for which replies to passes are cached."""
+    """Return the configured limit and all limits of cached passes, without the current limit."""
     configured = order.config.max_pass_tokens
     limits = dict.fromkeys([configured, *await replies.pass_limits()])
     return [most for most in limits if most != current]
 
 
 async def _find_replies(tools: SweepTools, packed: PackedPartition) -> PaidPasses:
-    """Return the passes of a packed partition, with the replies that are cached."""
+    """Return the passes of a packed partition with their cached replies."""
     order, count, replies = packed.order, len(packed.passes), tools.replies
     coded = tools.calls.asks_receipts(tools.llm)
     prompts = {
@@ -297,9 +302,9 @@ async def _find_replies(tools: SweepTools, packed: PackedPartition) -> PaidPasse
 
 
 async def claim_passes(tools: SweepTools, paid: PaidPasses) -> PaidPasses:
-    """Claim the passes that no cached reply answers. Raises DatabaseError.
+    """Claim the passes that have no cached reply. Raises DatabaseError.
 
-    Replies that another run has stored since are added.
+    Adds replies that another run has stored in the meantime.
     """
     unpaid = [key for key in paid.keys.values() if key not in paid.replies]
     replies = tools.replies

@@ -1,4 +1,4 @@
-"""Packs a partition into passes that fit a prompt, with every node."""
+"""Packs every node of a partition into passes that each fit a prompt."""
 
 from __future__ import annotations
 
@@ -16,29 +16,29 @@ from pgs_neo4j.errors import ConfigError
 from pgs_neo4j.graph.csr import Edges, IntArray, undirected
 from pgs_neo4j.graph.packing import fill_bins
 from pgs_neo4j.model import Node, PromptNode, Relationship
-from pgs_neo4j.pgs.sweeping.pieces import NodePiece, cut_node, halve_piece, show_link
+from pgs_neo4j.pgs.sweeping.pieces import NodePiece, cut_node, format_link_prefix, halve_piece
 from pgs_neo4j.text.tokens import BYTES_PER_TOKEN, estimate
 
-RELATIONSHIP_SHARE = 0.2  # of a pass, at most
-MIN_ROOM = 500  # characters that a pass must have for nodes
-MIN_TOKENS = 250  # the same in tokens
-HALVES = "ab"  # the letters of the two passes that another is divided into
-# The free room grows in steps of this share of the limit, so that a question of another length
-# leaves the passes, and with them the providers' prompt caches, as they were.
+RELATIONSHIP_SHARE = 0.2  # at most, of the room of a pass
+MIN_ROOM = 500  # characters that must remain for nodes in a pass
+MIN_TOKENS = 250  # tokens that must remain for nodes in a pass
+HALVES = "ab"  # the labels of the two halves of a pass
+# The reserved room is rounded up to steps of this share of the limit. So a slightly longer or
+# shorter question leaves the passes unchanged, and the providers' prompt caches stay valid.
 RESERVED_STEP = 0.02
 
-BALANCE_STEP = 1.02  # growth of the target while passes are evened out
+BALANCE_STEP = 1.02  # growth of the target size in each attempt to even out passes
 Limits = tuple[float, float]
-"""Characters and tokens of the nodes in one pass."""
+"""The most characters and the most tokens of the nodes in one pass."""
 
 
 @dataclass(frozen=True, slots=True)
 class Pass:
     """The content of one prompt.
 
-    ``number`` counts from 1, ``half`` tells parts of a divided pass. ``omitted`` counts
-    relationships of its nodes that are not among ``relationships``: they did not fit, or their
-    other end is not in this pass.
+    ``number`` counts from 1. ``half`` holds the letters of a half, one per division. ``omitted``
+    counts relationships of the nodes that are missing from ``relationships``, because they did not
+    fit or their other end is not in this pass.
     """
 
     number: int
@@ -50,7 +50,7 @@ class Pass:
 
     @property
     def label(self) -> str:
-        """Its number and a letter per halving, such as ``2`` or ``2a``."""
+        """The number and one letter per division, such as ``2`` or ``2a``."""
         return f"{self.number}{self.half}"
 
     @property
@@ -68,90 +68,89 @@ def pack(
     reserved: int,
     reserved_tokens: int | None = None,
 ) -> tuple[Pass, ...]:
-    """Return passes over ``nodes`` (heaviest first), each fitting a prompt.
+    """Return passes that each fit a prompt and together hold all ``nodes`` (heaviest first).
 
-    ``reserved`` characters are left free for everything but nodes and relationships. So are
-    ``reserved_tokens``, which default to the cost of the same length of English. Both are rounded
-    up a little, so that prompts of similar length have the same passes. A node too long for a pass
-    is cut into numbered parts. Relationships stand in the pass that shows both ends. Nodes that
-    need several passes are divided along their connections, heaviest first inside. Each pass
-    begins with the heaviest node that no earlier one shows. Raises ConfigError when nothing is left
-    for nodes.
+    ``reserved`` characters and ``reserved_tokens`` are left free for everything but nodes and
+    relationships. ``reserved_tokens`` defaults to the tokens of as many characters of English. Both
+    are rounded up a little, so that prompts of similar length have the same passes. A node too long
+    for a pass is cut into numbered parts. A relationship is listed in the pass that shows both of
+    its ends. If the nodes need several passes, connected nodes are grouped together; within a pass,
+    the heaviest node comes first. Each pass begins with the heaviest node that no earlier pass
+    shows. Raises ConfigError when no room is left for nodes.
     """
     if not nodes:
         return ()
     if reserved_tokens is None:
         reserved_tokens = estimate("x" * reserved)
-    room = _room(max_characters, max_tokens, reserved, reserved_tokens)
+    room = _measure_room(max_characters, max_tokens, reserved, reserved_tokens)
     share = 1 - (RELATIONSHIP_SHARE if relationships else 0)
     limits = (room[0] * share, room[1] * share)
     links = _Links.of(tuple(dict.fromkeys(relationships)))
-    pieces = _cut(nodes, limits)
+    pieces = _cut_nodes(nodes, limits)
     groups = group_by_weight(pieces, limits)
     if len(groups) > 1:
         wide = _widen(limits, room, pieces, links)
         if wide != limits:
             cut = len(pieces) > len(nodes)
-            limits, pieces = wide, _cut(nodes, wide) if cut else pieces
+            limits, pieces = wide, _cut_nodes(nodes, wide) if cut else pieces
         groups = group_by_connection(pieces, relationships, limits)
     return tuple(
-        _with_relationships(number, group, links, room)
-        for number, group in enumerate(groups, start=1)
+        _make_pass(number, group, links, room) for number, group in enumerate(groups, start=1)
     )
 
 
-def _cut(nodes: Sequence[Node], limits: Limits) -> list[NodePiece]:
+def _cut_nodes(nodes: Sequence[Node], limits: Limits) -> list[NodePiece]:
     return [piece for node in nodes for piece in cut_node(node, limits)]
 
 
 def _widen(limits: Limits, room: Limits, pieces: Sequence[NodePiece], links: _Links) -> Limits:
     """Return wider limits of nodes if relationships need less than their share."""
-    lines = _with_relationships(1, pieces, links, (math.inf, math.inf)).relationship_lines
+    lines = _make_pass(1, pieces, links, (math.inf, math.inf)).relationship_lines
     needed = (sum(len(line) + 1 for line in lines), sum(estimate(line) + 1 for line in lines))
     return (max(limits[0], room[0] - needed[0]), max(limits[1], room[1] - needed[1]))
 
 
 def group_by_weight(pieces: Sequence[NodePiece], limits: Limits) -> list[list[NodePiece]]:
-    """Return the fewest groups that keep the order, about equally long."""
-    fewest = len(_fill(pieces, limits))
+    """Return the fewest groups that keep the order of the pieces and are about equally long."""
+    fewest = len(_fill_groups(pieces, limits))
     if fewest <= 1:
-        return _fill(pieces, limits)
+        return _fill_groups(pieces, limits)
     share = max(
         sum(piece.characters for piece in pieces) / fewest / limits[0],
         sum(piece.tokens for piece in pieces) / fewest / limits[1],
     )
     while share < 1:
-        groups = _fill(pieces, (limits[0] * share, limits[1] * share))
+        groups = _fill_groups(pieces, (limits[0] * share, limits[1] * share))
         if len(groups) == fewest:
             return groups
         share *= BALANCE_STEP
-    return _fill(pieces, limits)
+    return _fill_groups(pieces, limits)
 
 
 def group_by_connection(
     pieces: Sequence[NodePiece], relationships: Sequence[Relationship], limits: Limits
 ) -> list[list[NodePiece]]:
-    """Return groups with as many relationships inside as possible.
+    """Return groups of pieces that have as many relationships inside groups as possible.
 
-    There are no more groups than by weight alone. They are in the order of their first pieces, and
-    each keeps the order of ``pieces``.
+    There are no more groups than ``group_by_weight`` returns. The groups are in the order of their
+    first pieces, and each group keeps the order of ``pieces``.
     """
     groups = group_by_weight(pieces, limits)
     start = np.repeat(np.arange(len(groups)), [len(group) for group in groups])
     size = np.array([(piece.characters, piece.tokens) for piece in pieces], dtype=np.int64)
-    # Without a limit on tokens, all of them fit.
+    # An infinite limit becomes a large integer, which never binds.
     room = np.array([min(limits[0], 2**62), min(limits[1], 2**62)]).astype(np.int64)
-    bins = fill_bins(_edges(pieces, relationships), size, room, start)
+    bins = fill_bins(_build_edges(pieces, relationships), size, room, start)
     grouped: list[list[NodePiece]] = [[] for _ in range(int(bins.max()) + 1)]
     for piece, number in zip(pieces, bins.tolist(), strict=True):
         grouped[number].append(piece)
     return grouped
 
 
-def _edges(pieces: Sequence[NodePiece], relationships: Sequence[Relationship]) -> Edges:
+def _build_edges(pieces: Sequence[NodePiece], relationships: Sequence[Relationship]) -> Edges:
     """Return the relationships as edges between pieces.
 
-    The shortest part of a long node stands for the node, since the others fill a pass each.
+    The shortest part of a long node represents the node, since each other part fills a whole pass.
     """
     place: dict[int, int] = {}
     for at, piece in enumerate(pieces):
@@ -170,7 +169,7 @@ def _length(pieces: Sequence[NodePiece], at: int | None) -> float:
     return math.inf if at is None else pieces[at].characters
 
 
-def _fill(pieces: Sequence[NodePiece], limits: Limits) -> list[list[NodePiece]]:
+def _fill_groups(pieces: Sequence[NodePiece], limits: Limits) -> list[list[NodePiece]]:
     groups: list[list[NodePiece]] = []
     characters = tokens = 0
     for piece in pieces:
@@ -184,11 +183,11 @@ def _fill(pieces: Sequence[NodePiece], limits: Limits) -> list[list[NodePiece]]:
     return groups
 
 
-def halves(item: Pass, relationships: Sequence[Relationship]) -> tuple[Pass, ...]:
-    """Return two passes of about equal length; empty for a single short piece.
+def halve_pass(item: Pass, relationships: Sequence[Relationship]) -> tuple[Pass, ...]:
+    """Divide a pass into two of about equal length; return nothing for a single short piece.
 
-    ``relationships`` are all those with which the whole partition was packed. A single piece is
-    divided itself.
+    ``relationships`` are all relationships of the packed partition. If the pass holds a single
+    piece, the piece is divided.
     """
     pieces = item.pieces if len(item.pieces) > 1 else halve_piece(item.pieces[0])
     if len(pieces) < 2:
@@ -202,25 +201,25 @@ def halves(item: Pass, relationships: Sequence[Relationship]) -> tuple[Pass, ...
     )
     links = _Links.of(tuple(dict.fromkeys(relationships)))
     return tuple(
-        replace(_with_relationships(item.number, some, links, room), half=item.half + letter)
+        replace(_make_pass(item.number, some, links, room), half=item.half + letter)
         for letter, some in zip(HALVES, (pieces[:middle], pieces[middle:]), strict=True)
     )
 
 
-def read_ranges(accepted: Iterable[Pass]) -> tuple[tuple[int, int], ...]:
-    """Return half-open ranges of ranks that accepted passes contain completely."""
+def find_whole_ranges(accepted: Iterable[Pass]) -> tuple[tuple[int, int], ...]:
+    """Return half-open ranges of the ranks whose nodes are completely in the accepted passes."""
     whole: set[int] = set()
     shares: defaultdict[int, Fraction] = defaultdict(Fraction)
     for item in accepted:
         for piece in item.pieces:
-            if piece.share == 1:  # nearly all of them; fractions take long to add up
+            if piece.share == 1:  # the usual case; adding fractions is slow
                 whole.add(piece.rank)
             else:
                 shares[piece.rank] += piece.share
-    return _ranges(sorted(whole | {rank for rank, share in shares.items() if share == 1}))
+    return _join_ranks(sorted(whole | {rank for rank, share in shares.items() if share == 1}))
 
 
-def _ranges(ranks: Sequence[int]) -> tuple[tuple[int, int], ...]:
+def _join_ranks(ranks: Sequence[int]) -> tuple[tuple[int, int], ...]:
     """Return sorted ranks as half-open ranges."""
     ranges: list[tuple[int, int]] = []
     for rank in ranks:
@@ -231,39 +230,39 @@ def _ranges(ranks: Sequence[int]) -> tuple[tuple[int, int], ...]:
     return tuple(ranges)
 
 
-def without_ranges(
+def subtract_ranges(
     ranges: Iterable[tuple[int, int]], others: Iterable[tuple[int, int]]
 ) -> tuple[tuple[int, int], ...]:
-    """Return half-open ranges of the ranks in ``ranges`` that ``others`` lack."""
+    """Return half-open ranges of the ranks that are in ``ranges`` but not in ``others``."""
     left = {rank for first, last in ranges for rank in range(first, last)}
     for first, last in others:
         left.difference_update(range(first, last))
-    return _ranges(sorted(left))
+    return _join_ranks(sorted(left))
 
 
 def ranks_without_text(
     accepted: Iterable[Pass], ranges: Iterable[tuple[int, int]]
 ) -> tuple[int, ...]:
-    """Return the ranks within ``ranges`` whose nodes showed no text in accepted passes."""
+    """Return the ranks within ``ranges`` whose nodes have no text in the accepted passes."""
     shown = {p.rank for item in accepted for p in item.pieces if p.node.text.strip()}
     ranks = (rank for first, last in ranges for rank in range(first, last))
     return tuple(rank for rank in ranks if rank not in shown)
 
 
-def _room(
+def _measure_room(
     max_characters: int, max_tokens: int | None, reserved: int, reserved_tokens: int
 ) -> tuple[float, float]:
-    """Return characters and tokens for nodes and relationships.
+    """Return the characters and tokens that remain for nodes and relationships.
 
-    Raises ConfigError if there are too few.
+    Raises ConfigError if too few remain.
     """
     characters = max_characters - reserved
     tokens = math.inf if max_tokens is None else max_tokens - reserved_tokens
     if characters >= MIN_ROOM and tokens >= MIN_TOKENS:
-        stepped = (_stepped(reserved, max_characters), _stepped(reserved_tokens, max_tokens or 0))
+        rounded = (_round_up(reserved, max_characters), _round_up(reserved_tokens, max_tokens or 0))
         return (
-            max(max_characters - stepped[0], MIN_ROOM),
-            math.inf if max_tokens is None else max(max_tokens - stepped[1], MIN_TOKENS),
+            max(max_characters - rounded[0], MIN_ROOM),
+            math.inf if max_tokens is None else max(max_tokens - rounded[1], MIN_TOKENS),
         )
     few = characters < MIN_ROOM
     name, least = (
@@ -277,14 +276,14 @@ def _room(
     )
 
 
-def _stepped(reserved: int, bound: int) -> int:
+def _round_up(reserved: int, bound: int) -> int:
     step = max(1, int(bound * RESERVED_STEP))
     return math.ceil(reserved / step) * step
 
 
 @dataclass(frozen=True, slots=True)
 class _Links:
-    """Relationships by the rank of their source, and ends per rank."""
+    """Relationships by the rank of their source, and the number of ends at each rank."""
 
     by_source: Mapping[int, Sequence[Relationship]]
     ends: Mapping[int, int]
@@ -300,7 +299,7 @@ class _Links:
         return cls(by_source, ends)
 
 
-def _with_relationships(
+def _make_pass(
     number: int, pieces: Sequence[NodePiece], links: _Links, room: tuple[float, float]
 ) -> Pass:
     shown = {piece.rank for piece in pieces}
@@ -317,7 +316,9 @@ def _with_relationships(
                 inside.setdefault((link.type, link.name), []).append(link)
                 touching -= 1
         for (kind, name), alike in inside.items():
-            line, listed = _line(show_link(rank, kind, name), alike, (left, left_tokens))
+            line, listed = _format_line(
+                format_link_prefix(rank, kind, name), alike, (left, left_tokens)
+            )
             if listed:
                 left, left_tokens = left - len(line) - 1, left_tokens - estimate(line) - 1
                 lines.append(line)
@@ -325,10 +326,12 @@ def _with_relationships(
     return Pass(number, tuple(pieces), tuple(fitting), tuple(lines), touching - len(fitting))
 
 
-def _line(head: str, links: Sequence[Relationship], room: tuple[float, float]) -> tuple[str, int]:
-    """Return one line with the relationships that fit, and their number.
+def _format_line(
+    head: str, links: Sequence[Relationship], room: tuple[float, float]
+) -> tuple[str, int]:
+    """Return a line with as many relationships as fit, and their number.
 
-    They are of one node, one type, and one name.
+    All ``links`` have the same source, type, and name.
     """
     wide = len(head.encode()) - len(head)
     length = min(room[0] - 1, (room[1] - 1) * BYTES_PER_TOKEN - wide)

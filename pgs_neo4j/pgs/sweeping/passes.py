@@ -1,4 +1,4 @@
-"""Reads the passes of one partition; repeats replies cut off."""
+"""Reads the passes of one partition; asks again when a reply is cut off or rejected."""
 
 from __future__ import annotations
 
@@ -27,47 +27,52 @@ from pgs_neo4j.llm.calls.proofs import OpenProof
 from pgs_neo4j.llm.calls.replies import Replies, free_purchases, wait_for_purchase
 from pgs_neo4j.model import Completion, Prompt, Report, Sweep, SweepStatus, Usage
 from pgs_neo4j.model.ceilings import MALFORMED_TRIES
-from pgs_neo4j.pgs.sweeping.claims import known_to, words_around
+from pgs_neo4j.pgs.sweeping.claims import collect_uncited_facts, render_surroundings
 from pgs_neo4j.pgs.sweeping.material import REASKS, PaidPasses
 from pgs_neo4j.pgs.sweeping.order import SweepOrder, SweepResult, SweepTools
 from pgs_neo4j.pgs.sweeping.pack import (
     HALVES,
     Pass,
-    halves,
+    find_whole_ranges,
+    halve_pass,
     ranks_without_text,
-    read_ranges,
-    without_ranges,
+    subtract_ranges,
 )
 from pgs_neo4j.pgs.sweeping.report import has_sections, merge_reports, parse_report, sweep_prompt
 from pgs_neo4j.pgs.sweeping.short_report import SHORT_MARK, short_prompt
-from pgs_neo4j.pgs.sweeping.strict import ask_again, failed_sentences, stands_better, strike_report
+from pgs_neo4j.pgs.sweeping.strict import (
+    ask_again,
+    failed_sentences,
+    keeps_enough_findings,
+    strike_report,
+)
 from pgs_neo4j.telemetry import spans
 from pgs_neo4j.telemetry.spans import start_span
 
-# Characters of a reply. Shorter ones are parsed in a few milliseconds; longer ones in a thread.
+# Characters of a reply. Shorter replies are parsed in a few milliseconds, longer ones in a thread.
 LONG_REPLY = 50_000
-LONG_TEXTS = 200_000  # of nodes, in which what a report says is looked up
-MOST_ROOM = 4  # times the usual room; after that a smaller pass is asked
+LONG_TEXTS = 200_000  # characters of nodes; with more, a report is checked in a thread
+MOST_ROOM = 4  # times the usual room of a reply; after that, the pass is divided
 
 
 @dataclass(slots=True)
 class PassSpending:
-    """The calls of each pass that no event has told yet, by its number."""
+    """The calls of each pass that no event has reported yet, by the number of the pass."""
 
     _calls: defaultdict[int, list[CallCost]] = field(default_factory=lambda: defaultdict(list))
 
     def add(self, number: int, call: CallCost) -> None:
-        """Add a call of a pass, which may still be in flight."""
+        """Add a call of a pass. The call may still be in flight."""
         self._calls[number].append(call)
 
     def add_cached(self, number: int, usage: Usage) -> None:
-        """Add a reply from the cache, which cost nothing."""
+        """Add a reply from the cache, at no cost."""
         self.add(number, CallCost(Spent(), counted=Spent(usage)))
 
     def take(self, number: int) -> Spent:
-        """Return what the calls of a pass that have ended cost, each once.
+        """Return the cost of the calls of a pass that have ended, and forget these calls.
 
-        Those of its other half may still be in flight.
+        Calls of the other half of the pass may still be in flight; they stay.
         """
         calls = self._calls.pop(number, [])
         self._calls[number] = [call for call in calls if call.counted is None]
@@ -76,12 +81,13 @@ class PassSpending:
 
 @dataclass(frozen=True, slots=True)
 class _Outcome:
-    """The accepted report of a pass, or the reason for its lack.
+    """The accepted report of a pass, or the reason why there is none.
 
-    ``stop``: the pass was not asked, since it could have crossed a limit of the run. ``proven``:
-    the model is known to have been given all of it. ``cut``: it is known not to, so the pass has to
-    be read again. ``proof`` may still show either. ``keys`` are those of its cached replies; the
-    last is that of the report.
+    With ``stop``, the pass was not sent, since it could have exceeded a limit of the run.
+    ``proven``: the model is known to have been given the whole pass. ``cut``: it is known that the
+    model was not, so the pass must be read again. A ``proof`` is open: later replies may still
+    decide which is true. ``keys`` are the keys of the cached replies to the pass; the last key
+    belongs to the reply with the report.
     """
 
     item: Pass
@@ -95,7 +101,7 @@ class _Outcome:
 
 
 class _NoReportError(ModelOutputError):
-    """A reply came that does not keep the contract."""
+    """A reply does not follow the format that the prompt asks for."""
 
     def __init__(self, message: str, reply: Completion) -> None:
         super().__init__(message)
@@ -103,45 +109,47 @@ class _NoReportError(ModelOutputError):
 
 
 class PassReader:
-    """Reads the passes of one partition into one record."""
+    """Reads the passes of one partition, and records the sweep."""
 
     def __init__(
         self, order: SweepOrder, tools: SweepTools, paid: PaidPasses, began: float
     ) -> None:
         packed = paid.packed
         self._order, self._tools, self._packed, self._began = order, tools, packed, began
-        self._ended = began  # time of the last reply, the same in the record and in the answer
+        # The time of the last reply. It is kept, so that record and answer show the same duration.
+        self._ended = began
         self._nodes = {node.alias: node for node in packed.nodes}
         self._outcomes: list[_Outcome] = []
-        self._out = {item.label for item in packed.passes}
+        self._pending = {item.label for item in packed.passes}
         self._prompts = dict(paid.prompts)
         self._keys = paid.keys
         self._paid = dict(paid.replies)
-        self._busy, self._own = paid.busy, set(paid.own)
+        self._bought_elsewhere, self._claimed = paid.busy, set(paid.own)
         self._rows: list[Row] = []
         self._usage = Usage()
         self._spending = PassSpending()
-        self._refused: dict[int, str] = {}  # why the last reply to a pass was not accepted
-        self._cause: ModelError | None = None  # the first failure that was no matter of one reply
-        self._held: dict[str, Report] = {}  # reports to ask for once more, by the label of the pass
+        self._refusals: dict[int, str] = {}  # by pass number: why its last reply was rejected
+        self._cause: ModelError | None = None  # the first error that did not concern a single reply
+        # Reports with failed sentences, by the label of their pass.
+        self._to_ask_again: dict[str, Report] = {}
         self._changes = self._recorded = 0
         self._recording = asyncio.Lock()
 
     async def read_once(self, item: Pass) -> None:
-        """Read a pass, unless another run is buying its reply: then wait for it.
+        """Read a pass; if another run is buying its reply, wait for that reply first.
 
         Raises DatabaseError.
         """
-        key, replies, calls = self._key(item), self._tools.replies, self._tools.calls
-        if replies is not None and (buyer := self._busy.get(key)):
+        key, replies, calls = self._find_key(item), self._tools.replies, self._tools.calls
+        if replies is not None and (buyer := self._bought_elsewhere.get(key)):
             replies.note_wait(buyer, self._tools.on_event)
             if await wait_for_purchase(
                 self._tools.db, replies.run, key, lambda: calls.sweeping_stop() is not None
             ):
-                self._own.add(key)
+                self._claimed.add(key)
             self._paid |= await replies.find_divided([key])
             if (stop := calls.sweeping_stop()) and not self._is_paid(item):
-                return self._note(_Outcome(item, error=stop.text, stop=stop))
+                return self._add_outcome(_Outcome(item, error=stop.text, stop=stop))
         return await self.read(item)
 
     async def read(
@@ -155,71 +163,72 @@ class PassReader:
     ) -> None:
         """Read a pass until it succeeds or fails.
 
-        ``tries`` are those left for malformed replies. After one that keeps no contract, the
-        ``short`` contract is tried once. Raises DatabaseError when recording fails.
+        ``tries`` is how often the pass may be sent while replies are malformed, and ``reasks`` how
+        often it may be sent again after replies that were cut off. After a reply in a wrong format,
+        the ``short`` format is tried once. Raises DatabaseError when recording fails.
         """
         usual, calls, llm = self._order.config.sweep_max_tokens, self._tools.calls, self._tools.llm
         room = room or usual
-        if self._was_halved(item):
-            return await self._halve(item, MOST_ROOM * usual, 0, "")
+        if self._is_paid_in_halves(item):
+            return await self._read_halves(item, MOST_ROOM * usual, 0, "")
         short = short or self._is_paid_short(item)
-        prompt = self._prompts.get(item.label) or self._prompt(item)
+        prompt = self._prompts.get(item.label) or self._make_prompt(item)
         if not calls.fits(llm, prompt) and not self._is_paid(item):
-            return await self._halve(item, room, reasks, self._too_small())
+            return await self._read_halves(item, room, reasks, self._explain_too_small())
         prompt = short_prompt(prompt) if short else prompt
         granted = calls.reply_room(llm, prompt, room)
         divisible = self._is_divisible(item, reasks)
         try:
-            reply = await self._reply(item, prompt, room, short=short, divisible=divisible)
+            reply = await self._get_reply(item, prompt, room, short=short, divisible=divisible)
             if not reply.truncated:
                 return None
-            # More room helps a report that was cut off, and thinking. Other prose that fills all of
-            # its room comes from a model that has lost the contract.
+            # More room helps if a report or thinking was cut off. Other prose that fills all of its
+            # room comes from a model that ignores the format.
             error = f"the report was cut off at {granted} tokens"
             await self._reject(item, error, reply)
             if tries > 1 and not short and not has_sections(reply.text):
                 return await self.read(item, room, reasks, tries - 1, short=True)
-            self._refused[item.number] = error
+            self._refusals[item.number] = error
         except PromptCutError as cut:
             self._usage += cut.usage or Usage()
-            self._refused[item.number] = str(cut)
+            self._refusals[item.number] = str(cut)
             await self._reject(item, str(cut))
-            return await self._halve(item, room, reasks, str(cut))
+            return await self._read_halves(item, room, reasks, str(cut))
         except PromptTooLongError as too_long:
-            # The refusal may name a context that holds the prompt beside a shorter reply.
+            # The refusal may name a context that can hold the prompt and a shorter reply.
             if calls.fits(llm, prompt) and calls.reply_room(llm, prompt, room) < granted:
                 return await self.read(item, room, reasks, tries, short=short)
-            return await self._halve(item, room, reasks, str(too_long))
+            return await self._read_halves(item, room, reasks, str(too_long))
         except ModelOutputError as refused:
-            self._refused[item.number] = str(refused)
+            self._refusals[item.number] = str(refused)
             await self._reject(item, str(refused), getattr(refused, "reply", None))
             if tries > 1:
                 other = isinstance(refused, _NoReportError) and not short
                 return await self.read(item, room, reasks, tries - 1, short=other)
             error = f"{refused}, {MALFORMED_TRIES} times in all"
-            return self._note(_Outcome(item, error=error))
+            return self._add_outcome(_Outcome(item, error=error))
         except StoppedError as stopped:
             if divisible and not self._tools.calls.sweeping_stop():
-                return await self._halve(item, room, reasks - 1, str(stopped))
+                return await self._read_halves(item, room, reasks - 1, str(stopped))
             stop = Stop.from_error(stopped)
-            refusal = self._refused.get(item.number)
+            refusal = self._refusals.get(item.number)
             error = f"{refusal}; {stop.text}" if refusal else stop.text
-            return self._note(_Outcome(item, error=error, stop=stop))
+            return self._add_outcome(_Outcome(item, error=error, stop=stop))
         except ModelError as failed:
             self._cause = self._cause or failed
-            return self._note(_Outcome(item, error=str(failed)))
+            return self._add_outcome(_Outcome(item, error=str(failed)))
         if not reasks:
-            return self._note(_Outcome(item, error=f"{error}, {REASKS + 1} times in a row"))
+            return self._add_outcome(_Outcome(item, error=f"{error}, {REASKS + 1} times in a row"))
         if granted == room < MOST_ROOM * usual:
             return await self.read(item, 2 * room, reasks - 1, tries)
-        return await self._halve(item, room, reasks - 1, error)
+        return await self._read_halves(item, room, reasks - 1, error)
 
     async def finish(self) -> SweepResult:
-        """Record the whole sweep, unless no pass was begun."""
+        """Record the whole sweep unless no pass was begun, and return it."""
         if self._tools.replies is not None:
-            await free_purchases(self._tools.db, self._tools.replies.run, self._own)
-        result = self._sweep()
-        refused = tuple(dict.fromkeys(self._refused.values()))
+            await free_purchases(self._tools.db, self._tools.replies.run, self._claimed)
+        result = self._make_sweep()
+        refused = tuple(dict.fromkeys(self._refusals.values()))
         if result.status is SweepStatus.UNREAD:
             return SweepResult(result, self._sorted_outcomes()[0].stop, refused)
         if self._recorded < self._changes:
@@ -229,24 +238,24 @@ class PassReader:
         return SweepResult(result, None, refused, settle, self._cause)
 
     async def _settle(self, *, again: bool = True) -> Sweep:
-        """Return the sweep with what later calls have proven read.
+        """Return the sweep after later calls have shown which passes the model was given.
 
-        What was cut is read ``again``, or else counts as read no longer. Raises DatabaseError.
+        With ``again``, passes that were cut are read again. Without it, they no longer count as
+        read. Raises DatabaseError.
         """
         room, llm = self._order.config.sweep_max_tokens, self._tools.llm
         while (cut := await self._settle_proofs(again=again)) and again:
             error = explain_late_cut(llm)
-            await together(*(self._halve(item, room, REASKS, error) for item in cut))
+            await together(*(self._read_halves(item, room, REASKS, error) for item in cut))
         if self._recorded < self._changes:
             await self._record()
-        return self._sweep()
+        return self._make_sweep()
 
     async def _settle_proofs(self, *, again: bool) -> list[Pass]:
-        """Judge again what later replies may have decided.
+        """Settle the open proofs that later replies have decided; return the passes that were cut.
 
-        Returns the passes that were cut after all. Their replies are no longer cached, so that a
-        later run asks again as well. Those that are not read ``again`` keep their reports. Raises
-        DatabaseError.
+        Replies to cut passes are removed from the cache, so that a later run asks again. Without
+        ``again``, cut passes keep their reports. Raises DatabaseError.
         """
         calls, llm, replies = self._tools.calls, self._tools.llm, self._tools.replies
         kept: list[_Outcome] = []
@@ -276,43 +285,43 @@ class PassReader:
     def _is_divisible(self, item: Pass, reasks: int) -> bool:
         """Return whether to divide a pass that is too large for the budget.
 
-        Only the first pass of a run is, so that a small budget reads a part of it.
+        Only the first pass of a run is divided, so that even a small budget reads a part of it.
         """
         return bool(reasks) and len(item.pieces) > 1 and not self._tools.calls.any_paid
 
-    async def _reply(
+    async def _get_reply(
         self, item: Pass, prompt: Prompt, room: int, *, short: bool, divisible: bool
     ) -> Completion:
-        """Return a reply. Unless it was cut off, its report was accepted and recorded."""
+        """Return a reply whose report was accepted and recorded, or a reply that was cut off."""
         about = {
             spans.PARTITION: self._order.partition.id,
             spans.PASS_NUMBER: item.number,
             spans.NODES: len(item.pieces),
         }
         with start_span(spans.PASS, about, current=True):
-            return await self._buy(item, prompt, room, short=short, divisible=divisible)
+            return await self._find_or_buy(item, prompt, room, short=short, divisible=divisible)
 
-    async def _buy(
+    async def _find_or_buy(
         self, item: Pass, prompt: Prompt, room: int, *, short: bool, divisible: bool
     ) -> Completion:
-        reply = self._paid.pop(self._key(item, short=short), None)
+        reply = self._paid.pop(self._find_key(item, short=short), None)
         if reply is not None:
             self._tools.calls.count_cached(reply)
             self._usage += reply.usage
             self._spending.add_cached(item.number, reply.usage)
             await self._accept(item, prompt, reply, short=short)
-            await self._read_again(item, prompt)
+            await self._ask_again(item, prompt)
             return reply
         asked = prompt
 
         def renew() -> Prompt:
             nonlocal asked
-            asked = self._renewed(item, prompt, short=short)
+            asked = self._without_needless_codes(item, prompt, short=short)
             return asked
 
         async def take(reply: Completion) -> None:
-            # A reply proves only the prompt that was sent, and that one may have had no codes.
-            await self._take(item, asked, short, reply)
+            # A reply proves only the prompt that was sent, which may have had no codes.
+            await self._accept_bought(item, asked, short, reply)
 
         reply = await self._tools.calls.complete(
             self._tools.llm,
@@ -321,20 +330,20 @@ class PassReader:
             effort=self._order.config.sweep_effort,
             priority=self._order.priority,
             divisible=divisible,
-            repeat_malformed=False,  # as ``read`` asks again, whatever is wrong with a reply
+            repeat_malformed=False,  # ``read`` asks again itself
             renew=renew,
             then=take,
             on_call=partial(self._spending.add, item.number),
         )
-        await self._read_again(item, prompt)
+        await self._ask_again(item, prompt)
         return reply
 
-    async def _read_again(self, item: Pass, prompt: Prompt) -> None:
-        """Ask once more for a report of which something failed; what still fails is struck.
+    async def _ask_again(self, item: Pass, prompt: Prompt) -> None:
+        """Ask once more for a report with failed sentences, and strike sentences that fail again.
 
-        Where that fails as well, the first report stays without what failed.
+        If the second call fails, the first report stays, without its failed sentences.
         """
-        first = self._held.pop(item.label, None)
+        first = self._to_ask_again.pop(item.label, None)
         if first is None:
             return
         calls, llm, replies = self._tools.calls, self._tools.llm, self._tools.replies
@@ -345,7 +354,7 @@ class PassReader:
             if replies is not None and (cached := (await replies.find([key])).get(key or "")):
                 calls.count_cached(cached)
                 self._spending.add_cached(item.number, cached.usage)
-                await self._take_again(item, first, again, key, cached)
+                await self._take_second(item, first, again, key, cached)
             elif calls.fits(llm, again):
                 await calls.complete(
                     llm,
@@ -354,7 +363,7 @@ class PassReader:
                     effort=effort,
                     priority=self._order.priority,
                     repeat_malformed=False,
-                    then=partial(self._take_again, item, first, again, key),
+                    then=partial(self._take_second, item, first, again, key),
                     on_call=partial(self._spending.add, item.number),
                 )
         except PromptCutError as cut:
@@ -362,9 +371,9 @@ class PassReader:
         except (ModelError, StoppedError):
             pass
         finally:
-            self._tell(self._outcome_of(item))
+            self._send_finished(self._find_outcome(item))
 
-    async def _take_again(
+    async def _take_second(
         self, item: Pass, first: Report, prompt: Prompt, key: str | None, reply: Completion
     ) -> None:
         self._usage += reply.usage
@@ -376,9 +385,9 @@ class PassReader:
             return
         replies = self._tools.replies
         if replies is not None and key and not reply.usage.cached:
-            self._rows.append(self._row(replies, key, reply, item))
-        if stands_better(second, first):
-            earlier = self._outcome_of(item)
+            self._rows.append(self._make_row(replies, key, reply, item))
+        if keeps_enough_findings(second, first):
+            earlier = self._find_outcome(item)
             self._outcomes[self._outcomes.index(earlier)] = _Outcome(
                 item,
                 strike_report(second),
@@ -390,31 +399,33 @@ class PassReader:
         self._changes += 1
         await self._record()
 
-    def _outcome_of(self, item: Pass) -> _Outcome:
+    def _find_outcome(self, item: Pass) -> _Outcome:
         return next(one for one in self._outcomes if one.item.label == item.label)
 
-    async def _take(self, item: Pass, prompt: Prompt, short: bool, reply: Completion) -> None:
-        """Accept and record a paid reply before anything else is bought."""
+    async def _accept_bought(
+        self, item: Pass, prompt: Prompt, short: bool, reply: Completion
+    ) -> None:
+        """Accept and record a bought reply before the next call."""
         self._usage += reply.usage
         if not reply.truncated:
             await self._accept(item, prompt, reply, short=short)
             await self._record()
 
-    async def _halve(self, item: Pass, room: int, reasks: int, error: str) -> None:
-        """Read a pass as two smaller ones.
+    async def _read_halves(self, item: Pass, room: int, reasks: int, error: str) -> None:
+        """Read a pass as two smaller passes.
 
-        A prompt that is too long for the model costs none of ``reasks``.
+        Dividing a pass because its prompt is too long does not use up any of ``reasks``.
         """
-        smaller = halves(item, self._packed.relationships)
+        smaller = halve_pass(item, self._packed.relationships)
         if not smaller:
-            return self._note(_Outcome(item, error=error))
-        self._out = self._out - {item.label} | {half.label for half in smaller}
+            return self._add_outcome(_Outcome(item, error=error))
+        self._pending = self._pending - {item.label} | {half.label for half in smaller}
         ordered = order_passes(smaller, self._order.matches)
         await together(*(self.read(half, room, reasks) for half in ordered))
         return None
 
-    def _too_small(self) -> str:
-        """Return why a pass that cannot be divided further is not asked."""
+    def _explain_too_small(self) -> str:
+        """Return why a pass that cannot be divided further is not sent."""
         llm = self._tools.llm
         context = self._tools.calls.contexts.of(llm.name)
         described = context.described if context else "too few tokens"
@@ -425,23 +436,26 @@ class PassReader:
 
     async def _accept(self, item: Pass, prompt: Prompt, reply: Completion, *, short: bool) -> None:
         report = await self._parse(item, reply, short=short)
-        replies, key = self._tools.replies, self._key(item, short=short)
+        replies, key = self._tools.replies, self._find_key(item, short=short)
         if replies is not None and key and not reply.usage.cached:
-            self._rows.append(self._row(replies, key, reply, item))
-            self._own.discard(key)
+            self._rows.append(self._make_row(replies, key, reply, item))
+            self._claimed.discard(key)
         self._prompts.pop(item.label, None)
         if self._order.config.strict and failed_sentences(report):
-            # Without what failed it is accepted as it is, should the second call come to nothing.
-            self._held[item.label] = report
+            # Accepted without its failed sentences, in case the second call fails.
+            self._to_ask_again[item.label] = report
             report = strike_report(report)
         proof = await self._tools.calls.keep_proof(self._tools.llm, prompt, reply)
         kept = (key,) if key else ()
-        return self._note(_Outcome(item, report, proven=reply.proven, proof=proof, keys=kept))
+        return self._add_outcome(
+            _Outcome(item, report, proven=reply.proven, proof=proof, keys=kept)
+        )
 
     async def _parse(self, item: Pass, reply: Completion, *, short: bool = False) -> Report:
         shown = {piece.node.alias: self._nodes[piece.node.alias] for piece in item.pieces}
         part = f"{item.label} of {len(self._packed.passes)}"
-        quotes = self._tools.llm.name == EXTRACTIVE  # a reader that quotes is not looked up
+        # The extractive reader only quotes, so there are no claims of its own to look up.
+        quotes = self._tools.llm.name == EXTRACTIVE
         parse = partial(
             parse_report,
             reply.text,
@@ -449,8 +463,10 @@ class PassReader:
             shown,
             known_partitions=self._order.partition_ids,
             relationships=item.relationships,
-            known=None if quotes else known_to(self._order),
-            around="" if quotes else words_around(self._order, shown, item.relationships, part),
+            known=None if quotes else collect_uncited_facts(self._order),
+            around=""
+            if quotes
+            else render_surroundings(self._order, shown, item.relationships, part),
             short=short,
         )
         texts = sum(len(node.text) for node in shown.values())
@@ -461,56 +477,56 @@ class PassReader:
             raise _NoReportError(str(error), reply) from None
 
     async def _reject(self, item: Pass, reason: str, reply: Completion | None = None) -> None:
-        """Report at once that a reply was not accepted, and store it. Raises DatabaseError."""
+        """Report at once that a reply was rejected, and store the reply. Raises DatabaseError."""
         partition, count = self._order.partition.id, len(self._packed.passes)
         self._tools.on_event(ReplyRejected(partition, item.number, count, reason))
         if reply is not None and self._tools.replies is not None and not reply.usage.cached:
             await self._tools.replies.keep_rejected(reply, reason, partition, item.number)
 
-    def _note(self, outcome: _Outcome) -> None:
+    def _add_outcome(self, outcome: _Outcome) -> None:
         self._outcomes.append(outcome)
         self._changes += 1
         self._ended = perf_counter()
-        self._out.discard(outcome.item.label)
-        if not outcome.stop and outcome.item.label not in self._held:
-            self._tell(outcome)
+        self._pending.discard(outcome.item.label)
+        if not outcome.stop and outcome.item.label not in self._to_ask_again:
+            self._send_finished(outcome)
 
-    def _tell(self, outcome: _Outcome) -> None:
+    def _send_finished(self, outcome: _Outcome) -> None:
         partition_id, number = self._order.partition.id, outcome.item.number
         count, error, spent = len(self._packed.passes), outcome.error, self._spending.take(number)
         event = PassFinished(partition_id, number, count, error or None, spent.usage, spent.cost)
         self._tools.on_event(event)
 
     async def _record(self) -> None:
-        # In sequence, so that the last record includes all earlier ones.
+        # One at a time, so that the last record includes all earlier changes.
         async with self._recording:
             if self._recorded == self._changes:
-                return  # by the one before
+                return  # the previous record included these changes
             rows, self._rows = self._rows, []
-            noted = self._changes
-            await self._tools.record(self._order, self._sweep(), rows)
-            self._recorded = noted
+            changes = self._changes
+            await self._tools.record(self._order, self._make_sweep(), rows)
+            self._recorded = changes
 
     def _sorted_outcomes(self) -> list[_Outcome]:
         return sorted(self._outcomes, key=lambda outcome: (outcome.item.number, outcome.item.half))
 
-    def _sweep(self) -> Sweep:
-        """Return the sweep so far; pending passes count as not accepted."""
+    def _make_sweep(self) -> Sweep:
+        """Return the sweep so far; pending passes do not count as accepted."""
         outcomes = self._sorted_outcomes()
         accepted = [outcome for outcome in outcomes if outcome.report is not None]
         reports = {o.item.label: o.report for o in accepted if o.report is not None}
-        passes = len(outcomes) + len(self._out)
+        passes = len(outcomes) + len(self._pending)
         given = [outcome for outcome in accepted if not outcome.cut]
-        read = read_ranges(outcome.item for outcome in given if outcome.proven)
+        read = find_whole_ranges(outcome.item for outcome in given if outcome.proven)
         proven = all(outcome.proven for outcome in given)
-        shown = read if proven else read_ranges(outcome.item for outcome in given)
+        shown = read if proven else find_whole_ranges(outcome.item for outcome in given)
         partition_id = self._order.partition.id
         return Sweep(
             partition=partition_id,
-            status=_status(outcomes, given, passes),
+            status=_find_status(outcomes, given, passes),
             nodes=len(self._packed.nodes),
             read=read,
-            unproven=without_ranges(shown, read),
+            unproven=subtract_ranges(shown, read),
             without_text=ranks_without_text((outcome.item for outcome in given), read),
             passes=passes,
             passes_accepted=len(given),
@@ -522,49 +538,52 @@ class PassReader:
             wave=self._order.wave,
         )
 
-    def _row(self, replies: Replies, key: str, reply: Completion, item: Pass) -> Row:
+    def _make_row(self, replies: Replies, key: str, reply: Completion, item: Pass) -> Row:
         partition, limit = self._order.partition.id, self._packed.context_limit
         return replies.row(key, reply, partition, item.number, limit)
 
-    def _prompt(self, item: Pass) -> Prompt:
+    def _make_prompt(self, item: Pass) -> Prompt:
         coded = self._tools.calls.asks_receipts(self._tools.llm)
         return sweep_prompt(self._order, item, len(self._packed.passes), with_receipts=coded)
 
-    def _renewed(self, item: Pass, prompt: Prompt, *, short: bool) -> Prompt:
-        """Return a prompt without codes where other replies have shown that it needs none."""
+    def _without_needless_codes(self, item: Pass, prompt: Prompt, *, short: bool) -> Prompt:
+        """Return the prompt without codes if other replies have shown that it needs none."""
         if not prompt.receipts or self._tools.calls.asks_receipts(self._tools.llm):
             return prompt
-        bare = self._prompt(item)
+        bare = self._make_prompt(item)
         return short_prompt(bare) if short else bare
 
-    def _key(self, item: Pass, *, short: bool = False) -> str:
-        """Return the key of a reply to a pass or half, or to its ``short`` contract.
+    def _find_key(self, item: Pass, *, short: bool = False) -> str:
+        """Return the cache key of the reply to a pass or half, or to its ``short`` format.
 
-        Empty where replies are not cached.
+        The key is empty where replies are not cached.
         """
         key = self._keys.get(item.number)
         return key + item.half + (SHORT_MARK if short else "") if key else ""
 
     def _is_paid(self, item: Pass) -> bool:
-        """Return whether a reply to a pass is cached, whatever its contract."""
-        return self._key(item) in self._paid or self._is_paid_short(item)
+        """Return whether a reply to a pass is cached, in either format."""
+        return self._find_key(item) in self._paid or self._is_paid_short(item)
 
     def _is_paid_short(self, item: Pass) -> bool:
-        """Return whether only a reply to the short contract of a pass is cached."""
-        return self._key(item) not in self._paid and self._key(item, short=True) in self._paid
+        """Return whether only a reply in the short format is cached for a pass."""
+        return (
+            self._find_key(item) not in self._paid
+            and self._find_key(item, short=True) in self._paid
+        )
 
-    def _was_halved(self, item: Pass) -> bool:
-        """Return whether only replies to halves of a pass are cached."""
-        key = self._key(item)
+    def _is_paid_in_halves(self, item: Pass) -> bool:
+        """Return whether replies to halves of a pass are cached, but none to the whole pass."""
+        key = self._find_key(item)
         if not key or self._is_paid(item):
             return False
         return any(other.startswith(f"{key}{half}") for other in self._paid for half in HALVES)
 
 
 def order_passes(passes: Sequence[Pass], matches: Sequence[int]) -> list[Pass]:
-    """Return passes with their best match first, then by number.
+    """Sort passes by their best match; passes without a match follow in their former order.
 
-    A budget may stop the reading between them. ``matches`` are ranks, the best first.
+    A budget may end the reading after any pass. ``matches`` are ranks, the best first.
     """
     place = {rank: at for at, rank in enumerate(matches)}
     return sorted(
@@ -573,7 +592,9 @@ def order_passes(passes: Sequence[Pass], matches: Sequence[int]) -> list[Pass]:
     )
 
 
-def _status(outcomes: Sequence[_Outcome], given: Sequence[_Outcome], passes: int) -> SweepStatus:
+def _find_status(
+    outcomes: Sequence[_Outcome], given: Sequence[_Outcome], passes: int
+) -> SweepStatus:
     if len(given) == passes:
         return SweepStatus.ACCEPTED
     if any(outcome.report is not None for outcome in outcomes):

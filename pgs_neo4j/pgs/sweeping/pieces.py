@@ -73,7 +73,7 @@ def inline_name(name: str) -> str:
     return one_line(name)
 
 
-def show_link(rank: int, kind: str, name: str = "") -> str:
+def format_link_prefix(rank: int, kind: str, name: str = "") -> str:
     """Return the source, type, and name that precede the targets of relationships in a prompt.
 
     A long name is cut. A name that equals the type is left out.

@@ -76,7 +76,7 @@ def strike_report(report: Report) -> Report:
     )
 
 
-def stands_better(second: Report, first: Report) -> bool:
+def keeps_enough_findings(second: Report, first: Report) -> bool:
     """Return whether the second report has at least as many findings that passed their checks.
 
     If it has fewer, the model left out more than what had failed, and the first report is better.

@@ -89,31 +89,31 @@ class SynthesisTools:
 async def read_reply(
     tools: SynthesisTools,
     prompt: Prompt,
-    tell: Callable[[str], Awaitable[None]],
+    send: Callable[[str], Awaitable[None]],
     *,
     room: int,
     effort: Effort | None,
 ) -> Completion:
-    """Return the reply, and pass its text to ``tell`` piece by piece, without the thinking.
+    """Return the reply, and pass its text to ``send`` piece by piece, without the thinking.
 
     The codes that the prompt asks to repeat are removed from both. Raises the errors of
-    ``Calls.stream``, the errors of ``tell``, and DatabaseError.
+    ``Calls.stream``, the errors of ``send``, and DatabaseError.
     """
     filtering, receipts = ThinkingFilter(), ReceiptFilter(prompt.receipts)
 
-    async def hear(piece: str) -> None:
-        await tell(receipts.pass_on(filtering.pass_on(piece)))
+    async def take_piece(piece: str) -> None:
+        await send(receipts.pass_on(filtering.pass_on(piece)))
 
     llm, replies = tools.llm, tools.replies
     key = replies.key(llm, prompt, room, effort) if replies else None
     cached = await find_or_claim(tools, key)
     if cached is not None:
         tools.calls.count_cached(cached)
-        await hear(cached.text)
+        await take_piece(cached.text)
         reply = cached
     else:
-        reply = await tools.calls.stream(llm, prompt, hear, room=room, effort=effort)
-    await tell(receipts.pass_on(filtering.end()) + receipts.end())
+        reply = await tools.calls.stream(llm, prompt, take_piece, room=room, effort=effort)
+    await send(receipts.pass_on(filtering.end()) + receipts.end())
     return replace(reply, text=without_receipts(reply.text, prompt.receipts))
 
 
@@ -146,7 +146,7 @@ async def find_or_claim(tools: SynthesisTools, key: str | None) -> Completion | 
 
 
 @dataclass(slots=True)
-class Teller:
+class CheckedStream:
     """Streams text piece by piece, but no text that was deleted since it was read.
 
     Listeners may belong to other programs, where a deletion cannot find the text again. So each
@@ -155,12 +155,12 @@ class Teller:
 
     on_event: OnEvent
     check_deleted: CheckDeleted
-    told: bool = False
+    sent: bool = False
     _before: str = field(default="", repr=False)
     _held: str = field(default="", repr=False)
     _due: float = 0.0
 
-    async def tell(self, text: str) -> None:
+    async def send(self, text: str) -> None:
         """Stream a piece, or hold it back until the next check is due. Raises TextDeletedError.
 
         Pieces also wait while the database does not answer, because the reply is paid for, and the
@@ -187,5 +187,5 @@ class Teller:
         recent = self._before + self._held
         await self.check_deleted(recent)
         self.on_event(TextStreamed(self._held))
-        self.told = True
+        self.sent = True
         self._before, self._held = recent[-REMEMBERED:], ""

@@ -27,9 +27,9 @@ from pgs_neo4j.pgs.synthesis import reserve
 from pgs_neo4j.pgs.synthesis.condense import Reduction, reduce_sections
 from pgs_neo4j.pgs.synthesis.prompt import SECTIONS, FittedPrompt, parse_synthesis, synthesis_prompt
 from pgs_neo4j.pgs.synthesis.reply import (
+    CheckedStream,
     SynthesisOrder,
     SynthesisTools,
-    Teller,
     keep_reply,
     read_reply,
 )
@@ -139,7 +139,7 @@ async def _synthesize(
     if order.absences is not None:
         synthesis = judged(synthesis, order.absences)
     if strict:
-        await Teller(tools.on_event, tools.check_deleted).finish(synthesis.text)
+        await CheckedStream(tools.on_event, tools.check_deleted).finish(synthesis.text)
     if written.truncated:
         limit = "synthesis_max_tokens (PGS_SYNTHESIS_MAX_TOKENS)"
         which = limit if written.room == order.config.synthesis_max_tokens else "the budget"
@@ -279,26 +279,26 @@ async def _read_reply(
     """Return the reply from the cache or the model; stream it as events if ``streamed``."""
     verdicts = None if order.absences is None else VerdictFilter(order.absences)
     statements = StatementFilter(doubting, repeats=repeats)
-    teller = Teller(tools.on_event, tools.check_deleted)
+    stream = CheckedStream(tools.on_event, tools.check_deleted)
 
-    async def tell(text: str) -> None:
+    async def send_piece(text: str) -> None:
         if not streamed:
             return
         text = statements.pass_on(text)
-        await teller.tell(verdicts.pass_on(text) if verdicts else text)
+        await stream.send(verdicts.pass_on(text) if verdicts else text)
 
     effort = order.config.synthesis_effort
     try:
-        reply = await read_reply(tools, prompt, tell, room=room, effort=effort)
+        reply = await read_reply(tools, prompt, send_piece, room=room, effort=effort)
     except PromptCutError:
-        if teller.told:
+        if stream.sent:
             tools.on_event(TextStreamed(WITHDRAWN))
         raise
     rest = statements.end()
     if verdicts:
         rest = verdicts.pass_on(rest) + verdicts.end()
     if streamed:
-        await teller.finish(rest)
+        await stream.finish(rest)
     if not strip_thinking(reply.text).strip():
         raise ModelOutputError(_word_empty_reply(tools.llm, reply, order.config))
     await keep_reply(tools, prompt, reply, room=room, effort=effort)

@@ -11,7 +11,7 @@ from pgs_neo4j.errors import ConfigError
 from pgs_neo4j.model import Node, Relationship
 from pgs_neo4j.pgs.sweeping import report
 from pgs_neo4j.pgs.sweeping.fit import fitting_limit, most_tokens, pass_size
-from pgs_neo4j.pgs.sweeping.pack import halves, pack, read_ranges
+from pgs_neo4j.pgs.sweeping.pack import find_whole_ranges, halve_pass, pack
 from pgs_neo4j.pgs.sweeping.passes import order_passes
 from pgs_neo4j.pgs.sweeping.pieces import render_node
 from pgs_neo4j.pgs.synthesis import prompt
@@ -189,7 +189,7 @@ def test_a_node_longer_than_a_pass_keeps_its_neighbors_beside_its_last_part():
     passes = packed(nodes, links)
     parts = [p.node.title for item in passes for p in item.pieces if p.rank == 6]
     assert sorted(parts) == [f"Title 6 (part {i + 1} of {len(parts)})" for i in range(len(parts))]
-    assert read_ranges(passes) == ((0, 7),)
+    assert find_whole_ranges(passes) == ((0, 7),)
     assert {link for item in passes for link in item.relationships} == set(links)
     assert all(size(item) <= 4500 for item in passes)
 
@@ -249,18 +249,18 @@ def test_a_hub_of_many_types_and_megabytes_in_one_node_are_packed_in_reasonable_
 
 def test_read_ranges_are_exact_and_a_node_in_parts_is_read_only_whole():
     passes = packed([node(i, "x" * 400) for i in (0, 1, 2, 5, 6, 9)])
-    assert read_ranges(passes) == ((0, 3), (5, 7), (9, 10))
-    assert read_ranges(()) == ()
+    assert find_whole_ranges(passes) == ((0, 3), (5, 7), (9, 10))
+    assert find_whole_ranges(()) == ()
     passes = packed([node(0, "word " * 3000), node(1, "short")])
-    assert read_ranges(passes) == ((0, 2),)
-    assert read_ranges(item for item in passes if item.number != 2) == ((1, 2),)
-    assert read_ranges(passes[:1]) == ()
+    assert find_whole_ranges(passes) == ((0, 2),)
+    assert find_whole_ranges(item for item in passes if item.number != 2) == ((1, 2),)
+    assert find_whole_ranges(passes[:1]) == ()
 
 
 def test_a_pass_is_halved_about_equally_without_losing_a_piece_or_a_relationship_inside():
     links = [Relationship(0, 1, "CITES"), Relationship(2, 3, "CITES"), Relationship(0, 3, "CITES")]
     whole = packed([node(i, "x" * 100) for i in range(4)], links)[0]
-    first, second = halves(whole, links)
+    first, second = halve_pass(whole, links)
     assert (first.label, second.label) == ("1a", "1b")
     assert (*first.pieces, *second.pieces) == whole.pieces
     assert (first.relationship_lines, second.relationship_lines) == (
@@ -268,10 +268,10 @@ def test_a_pass_is_halved_about_equally_without_losing_a_piece_or_a_relationship
         ("n3 -CITES-> n4",),
     )
     assert (first.omitted, second.omitted) == (1, 1)
-    assert [half.label for half in halves(second, links)] == ["1ba", "1bb"]
-    assert halves(halves(first, links)[0], links) == ()
+    assert [half.label for half in halve_pass(second, links)] == ["1ba", "1bb"]
+    assert halve_pass(halve_pass(first, links)[0], links) == ()
     whole = packed([node(0, "x" * 900), *(node(i, "x" * 100) for i in range(1, 10))])[0]
-    first, second = halves(whole, ())
+    first, second = halve_pass(whole, ())
     sizes = [sum(piece.characters for piece in half.pieces) for half in (first, second)]
     assert max(sizes) < 1.3 * min(sizes)
 

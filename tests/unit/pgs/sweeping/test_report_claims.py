@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from pgs_neo4j.model import Node, Partition, PromptNeighbor, Relationship, Report
-from pgs_neo4j.pgs.sweeping.claims import known_to, words_around
+from pgs_neo4j.pgs.sweeping.claims import collect_uncited_facts, render_surroundings
 from pgs_neo4j.pgs.sweeping.report import merge_reports, parse_report
 from pgs_neo4j.pgs.sweeping.strict import failed_sentences, strike_report
 from pgs_neo4j.text.claims.check import Known
@@ -58,8 +58,8 @@ def read(
         SHOWN,
         (2, 4),
         LINKS,
-        known_to(ORDER),
-        around=words_around(ORDER, SHOWN, LINKS, "1 of 2"),
+        collect_uncited_facts(ORDER),
+        around=render_surroundings(ORDER, SHOWN, LINKS, "1 of 2"),
     )
 
 

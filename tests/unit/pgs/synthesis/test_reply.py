@@ -14,7 +14,7 @@ from pgs_neo4j.events import Event, TextStreamed, Warned
 from pgs_neo4j.llm.calls.calls import Calls
 from pgs_neo4j.llm.scripted import ScriptedLLM
 from pgs_neo4j.pgs.log import RunLog
-from pgs_neo4j.pgs.synthesis.reply import PAUSE, SynthesisTools, Teller
+from pgs_neo4j.pgs.synthesis.reply import PAUSE, CheckedStream, SynthesisTools
 
 PIECES = ["The keeper ", "hid ", "eleven ", "bells."]
 
@@ -24,7 +24,7 @@ class Checks:
 
     def __init__(self, *, takes_s: float = 0.0, fails: dict[int, Exception] | None = None) -> None:
         self.checked: list[object] = []
-        self.told: list[str] = []
+        self.sent: list[str] = []
         self.takes_s, self.fails = takes_s, fails or {}
 
     async def check(self, value: object) -> None:
@@ -35,60 +35,60 @@ class Checks:
 
     def hear(self, event: Event) -> None:
         assert isinstance(event, TextStreamed)
-        self.told.append(event.text)
+        self.sent.append(event.text)
 
 
 async def test_each_piece_is_checked_with_what_was_told_before() -> None:
     checks = Checks()
-    teller = Teller(checks.hear, checks.check)
-    await teller.tell(PIECES[0])
-    assert (checks.checked, checks.told) == ([PIECES[0]], [PIECES[0]])
+    stream = CheckedStream(checks.hear, checks.check)
+    await stream.send(PIECES[0])
+    assert (checks.checked, checks.sent) == ([PIECES[0]], [PIECES[0]])
     for piece in PIECES[1:]:
-        await teller.tell(piece)
-    await teller.finish()
-    assert "".join(checks.told) == checks.checked[-1] == "".join(PIECES)
+        await stream.send(piece)
+    await stream.finish()
+    assert "".join(checks.sent) == checks.checked[-1] == "".join(PIECES)
 
 
 async def test_nothing_is_told_once_a_check_finds_deleted_text() -> None:
     checks = Checks(fails={1: TextDeletedError("deleted")})
-    teller = Teller(checks.hear, checks.check)
+    stream = CheckedStream(checks.hear, checks.check)
     with pytest.raises(TextDeletedError):
-        await teller.tell(PIECES[0])
-    assert checks.told == []
-    assert not teller.told
+        await stream.send(PIECES[0])
+    assert checks.sent == []
+    assert not stream.sent
 
 
 async def test_pieces_wait_for_a_database_that_does_not_answer() -> None:
     checks = Checks(fails={1: DatabaseError("away"), 2: DatabaseError("away")})
-    teller = Teller(checks.hear, checks.check)
-    await teller.tell(PIECES[0])
-    assert checks.told == []
+    stream = CheckedStream(checks.hear, checks.check)
+    await stream.send(PIECES[0])
+    assert checks.sent == []
     while len(checks.checked) < 2:
-        await teller.tell("")
-    await teller.finish(PIECES[1])
-    assert checks.told == [PIECES[0] + PIECES[1]]
+        await stream.send("")
+    await stream.finish(PIECES[1])
+    assert checks.sent == [PIECES[0] + PIECES[1]]
 
 
 async def test_the_last_piece_is_not_told_without_a_check() -> None:
     checks = Checks(fails={1: DatabaseError("away")})
     with pytest.raises(DatabaseError):
-        await Teller(checks.hear, checks.check).finish(PIECES[0])
-    assert checks.told == []
+        await CheckedStream(checks.hear, checks.check).finish(PIECES[0])
+    assert checks.sent == []
 
 
 async def test_slow_checks_take_a_part_of_the_time_and_lose_no_piece() -> None:
     """Pieces arrive faster than a distant database answers."""
     checks = Checks(takes_s=0.02)
-    teller = Teller(checks.hear, checks.check)
+    stream = CheckedStream(checks.hear, checks.check)
     pieces = [f"{number} " for number in range(200)]
     clock = asyncio.get_running_loop().time
     began = clock()
     for piece in pieces:
         await asyncio.sleep(0.001)
-        await teller.tell(piece)
-    await teller.finish()
+        await stream.send(piece)
+    await stream.finish()
     lasted = clock() - began
-    assert "".join(checks.told) == "".join(pieces)
+    assert "".join(checks.sent) == "".join(pieces)
     assert len(checks.checked) * checks.takes_s < lasted / PAUSE + 2 * checks.takes_s
 
 
