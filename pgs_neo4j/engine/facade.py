@@ -1,10 +1,10 @@
-"""``PGS``: one object that connects, partitions, routes, sweeps, and synthesizes.
+"""``PGS``: the object that connects, partitions, routes, sweeps, and synthesizes.
 
     async with PGS.connect(neo4j_uri="bolt://localhost:7687", neo4j_password="…") as pgs:
         answer = await pgs.execute("What is missing?", graph="papers")
 
-Without an address it uses the managed local server. Every method may raise the errors of
-``pgs_neo4j.errors``; canceling a call cancels its database and model work.
+Without an address, it uses the managed local server. Every method may raise the errors of
+``pgs_neo4j.errors``. Canceling a call also cancels its database queries and model calls.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ T = TypeVar("T")
 
 
 class _Shared(Generic[T]):
-    """An attribute of the engine that all of its views see."""
+    """An attribute of ``PGS`` that is stored in the core, where all views read it."""
 
     def __set_name__(self, owner: type[PGS], name: str) -> None:
         self.name = name
@@ -71,9 +71,9 @@ class _Shared(Generic[T]):
 class PGS:
     """Partitioned Graph Synthesis on one database; ``PGS.connect`` opens it.
 
-    Views group what belongs together: ``graphs``, ``partitions``, ``sessions``, ``runs``,
-    ``jobs``, ``indexes``, ``search``, ``browse``, ``analogies``, ``survey``, ``load``, and
-    ``doctor``. Most can be called: ``await pgs.graphs()`` lists the graphs.
+    Views group related methods: ``graphs``, ``partitions``, ``sessions``, ``runs``, ``jobs``,
+    ``indexes``, ``search``, ``browse``, ``analogies``, ``survey``, ``load``, and ``doctor``. Most
+    views can be called: ``await pgs.graphs()`` lists the graphs.
     """
 
     __slots__ = ("_core", "_opened")
@@ -102,9 +102,9 @@ class PGS:
     ) -> AsyncIterator[PGS]:
         """Connect as configured; ``settings`` override ``pgs.toml`` and the environment.
 
-        Models and an embedder (or its name) may be passed in; they are not closed. Events, or
-        Python's warnings without ``on_event``, say what is risky about the settings. Raises
-        ConfigError, DatabaseError, and ModelError when the configured ones cannot be used.
+        Models and an embedder (or its name) may be passed in; they are not closed. Risky settings
+        are reported as events or, without ``on_event``, as Python warnings. Raises ConfigError,
+        DatabaseError, and ModelError when the configured database or models cannot be used.
         """
         async with open_core(sweep_llm, synthesis_llm, embedder, on_event, settings) as core:
             yield PGS(core)
@@ -118,7 +118,7 @@ class PGS:
         on_event: OnEvent = ignore,
         **settings: Unpack[SettingsOverrides],
     ) -> PGS:
-        """Connect until ``close``, as in the cells of a notebook; else see ``connect``."""
+        """Connect until ``close`` is called, for example from notebook cells; see ``connect``."""
         async with AsyncExitStack() as stack:
             connecting = PGS.connect(
                 sweep_llm=sweep_llm,
@@ -132,7 +132,7 @@ class PGS:
         return pgs
 
     async def close(self) -> None:
-        """Close what ``open`` opened; what ``connect`` opened stays open. Harmless to repeat."""
+        """Close a connection made by ``open``, but none made by ``connect``. Harmless to repeat."""
         if self._opened is not None:
             await self._opened.aclose()
 
@@ -144,9 +144,9 @@ class PGS:
         on_event: OnEvent = ignore,
         **settings: Unpack[SettingsOverrides],
     ) -> AsyncIterator[PGS]:
-        """Connect without models: a missing key is not an error.
+        """Connect without models, so that no API key is needed.
 
-        Questions are answered by the extractive reader.
+        The extractive reader answers questions.
         """
         reader = ExtractiveLLM()
         async with open_core(reader, reader, embedder, on_event, settings) as core:
@@ -247,19 +247,19 @@ class PGS:
         on_event: OnEvent | None = None,
         **options: Unpack[RequestOptions],
     ) -> Answer:
-        """Run the whole pipeline on a question, as text with its ``options`` or as a ``Request``.
+        """Answer a question by the whole pipeline; pass text with ``options``, or a ``Request``.
 
         Options are ``graph``, ``mode``, ``session_id``, ``full_sweep``, ``structure_only``,
-        ``idempotency_key``, ``run``, and every knob, which overrides PGSConfig by name. Modes:
-        ``full`` routes among all partitions, ``continue`` sweeps the partitions that the session
-        has not read, ``targeted`` routes among those. With an ``idempotency_key``, the same request
-        in the same session returns the first answer, or resumes a run without one.
-        ``structure_only`` asks a graph in which no node has text. ``run`` is the id of a new run,
-        from ``pgs.runs.new_id()``. Raises NoTextError for a graph without text and
-        ``structure_only``, NothingLeftError when mode ``continue`` has nothing left to read and
-        ``full_sweep`` is not set, AllSweepsFailedError when nothing could be read, StoppedError
-        when a limit prevented it, IdempotencyError when the key belongs to another request, and
-        BusyError while that run is in progress.
+        ``idempotency_key``, ``run``, and every knob of PGSConfig by its name. Modes: ``full``
+        routes among all partitions, ``continue`` sweeps all partitions that the session has not
+        read, and ``targeted`` routes among these unread partitions. With an ``idempotency_key``,
+        the same request in the same session returns the first answer, or resumes the first run if
+        it has no answer. ``structure_only`` allows a question to a graph whose nodes have no text.
+        ``run`` is the id for the new run, from ``pgs.runs.new_id()``. Raises NoTextError for a
+        graph without text unless ``structure_only`` is set, NothingLeftError when mode ``continue``
+        has nothing left to read and ``full_sweep`` is not set, AllSweepsFailedError when nothing
+        could be read, StoppedError when a limit prevented reading, IdempotencyError when the key
+        belongs to another request, and BusyError while the run with this key is in progress.
         """
         return await questions.execute(self._core, as_request(question, options), on_event)
 
@@ -272,11 +272,11 @@ class PGS:
     ) -> Plan:
         """Predict what ``execute`` with the same arguments would read and cost.
 
-        No language model is called. No partitions are replaced, though ``execute`` may replace them
-        first; ``Plan.partitions_note`` says so. A graph that has none, or none of its present
-        definition, gets them. An embedder behind an endpoint embeds the question, which is recorded
-        as the cost of a plan. Raises what ``execute`` raises before its first call, and BudgetError
-        where a server's caller has spent its money.
+        No language model is called. Existing partitions are not replaced; if ``execute`` would
+        replace them first, ``Plan.partitions_note`` says so. A graph without partitions of its
+        present definition is partitioned. A remote embedder embeds the question; this cost is
+        recorded as the cost of a plan. Raises the errors that ``execute`` raises before its first
+        model call, and BudgetError if a server's caller has no money left.
         """
         return await questions.plan_question(self._core, as_request(question, options), on_event)
 
@@ -289,10 +289,10 @@ class PGS:
         on_event: OnEvent | None = None,
         **options: Unpack[RequestOptions],
     ) -> LayeredAnswer:
-        """Answer from the ``top_k`` nodes that match best, then sweep beyond that answer.
+        """Answer from the ``top_k`` best-matching nodes, then sweep for what that answer missed.
 
-        Routing finds these nodes, or a search in ``search_mode`` if it is set. Options are those of
-        ``execute``, except ``idempotency_key``.
+        Routing finds these nodes; if ``search_mode`` is set, a search in this mode finds them.
+        Options are those of ``execute``, except ``idempotency_key``.
         """
         request = as_request(question, options)
         return await questions.search(self._core, request, on_event, top_k, search_mode)
@@ -302,10 +302,10 @@ class PGS:
     ) -> Answer:
         """Resume a run that stopped, failed, or answered only in part.
 
-        Replies that the run paid for are not paid for again. Its knobs stay, except those passed
-        here; limits on calls, tokens, cost, and time count from zero. A complete run returns its
-        answer. Raises UnknownRunError, BusyError while the run is in progress, and what ``execute``
-        raises.
+        Replies that the run has paid for are not paid for again. Knobs passed here override the
+        knobs of the run. Limits on calls, tokens, cost, and time count from zero. A complete run
+        returns its answer. Raises UnknownRunError, BusyError while the run is in progress, and what
+        ``execute`` raises.
         """
         return await questions.resume(self._core, run, on_event, knobs)
 
@@ -317,7 +317,7 @@ class PGS:
         full_sweep: bool = False,
         **knobs: Unpack[Knobs],
     ) -> Routing:
-        """Return the partitions that a question would go to, with reasons."""
+        """Return the partitions that routing selects for a question, with reasons."""
         request = Request(question, graph, full_sweep=full_sweep, knobs=knobs)
         return await questions.route(self._core, request)
 
@@ -330,9 +330,9 @@ class PGS:
         on_event: OnEvent | None = None,
         **knobs: Unpack[Knobs],
     ) -> Sweep:
-        """Sweep one current partition for a question; recorded in no session.
+        """Sweep one current partition for a question, without recording it in a session.
 
-        Raises UsageError when there is no such partition.
+        Raises UsageError if the partition does not exist.
         """
         request = Request(question, graph, knobs=knobs)
         return await questions.sweep_partition(self._core, request, partition_id, on_event)
@@ -346,11 +346,11 @@ class PGS:
         on_event: OnEvent | None = None,
         **knobs: Unpack[Knobs],
     ) -> Synthesis:
-        """Synthesize sweeps from ``sweep_partition``; recorded in no session.
+        """Synthesize sweeps from ``sweep_partition``, without recording the result in a session.
 
-        As in a run, its sentences are looked up in the nodes that the sweeps cite. With ``strict``,
-        a sentence that is in doubt twice is struck; one that the sweeps doubt is struck at once.
-        Raises UsageError when the sweeps are of an older generation.
+        As in a run, its sentences are checked against the nodes that the sweeps cite. With
+        ``strict``, a sentence that fails two checks is struck; a sentence that the sweeps put in
+        doubt is struck at once. Raises UsageError when the sweeps are of an older generation.
         """
         request = Request(question, graph, knobs=knobs)
         return await questions.synthesize_sweeps(self._core, request, sweeps, on_event)
@@ -360,19 +360,20 @@ class PGS:
         return await replies.kept(self.db)
 
     async def clear_cache(self) -> Kept:
-        """Empty the reply cache; returns what it held."""
+        """Empty the reply cache, and return the size that it had."""
         return await replies.clear(self.db)
 
     async def watch_deletions(self) -> Callable[[object], Awaitable[None]]:
-        """Return what checks, before you keep a text elsewhere, that nothing of it was deleted.
+        """Return a function that checks that none of a text has been deleted.
 
-        It raises TextDeletedError if the text holds some of a document whose deletion began since
-        this call. Call it before you read the text.
+        Call this method before you read a text, and the returned function before you store the text
+        elsewhere. The function raises TextDeletedError if the text contains a part of a document
+        whose deletion began after the call of this method.
         """
         await ensure_schema(self.db)
         watching = await self.db.fenced()
         return watching.check_deleted
 
     async def purge(self) -> Purged:
-        """Remove everything pgs wrote; your own graph stays as it is."""
+        """Remove everything that pgs wrote. Your own graph does not change."""
         return await purge(self.db)

@@ -1,4 +1,4 @@
-"""Questions to a graph: the whole pipeline, or a single step."""
+"""Answers questions to a graph, by the whole pipeline or a single step."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from pgs_neo4j.pgs.waves import order_sweeps
 
 async def execute(core: Core, request: Request, on_event: OnEvent | None) -> Answer:
     """Run the whole pipeline; see ``PGS.execute``."""
-    order = await _order(core, request)
+    order = await _make_identified_order(core, request)
     tools = core.run_tools(order, on_event)
     async with recording_unbegun(core.db, tools.calls, run_account(core, order)):
         return await idempotency.answer_request(order, tools)
@@ -43,18 +43,18 @@ async def execute(core: Core, request: Request, on_event: OnEvent | None) -> Ans
 
 async def find_repeated(core: Core, request: Request) -> StoredRun | None:
     """Return the run that a request with a key would repeat; see ``PGS.runs.repeated``."""
-    order = await _order(core, request)
+    order = await _make_identified_order(core, request)
     return await find_run_by_key(
         core.db, order.graph, request.session, request.idempotency_key, order.identity
     )
 
 
 async def plan_question(core: Core, request: Request, on_event: OnEvent | None) -> Plan:
-    """Predict the reading and its cost; see ``PGS.plan``."""
-    order = await _order(core, request)
-    async with _routing(core, order, on_event) as (tools, paying):
+    """Predict what a question would read and cost; see ``PGS.plan``."""
+    order = await _make_identified_order(core, request)
+    async with _open_routing(core, order, on_event) as (tools, embedding_calls):
         planned = await plan.plan_run(order, tools)
-    return plan.add_routing_cost(planned, paying.spent())
+    return plan.add_routing_cost(planned, embedding_calls.spent())
 
 
 async def search(
@@ -64,10 +64,10 @@ async def search(
     top_k: int,
     search_mode: SearchMode | None,
 ) -> LayeredAnswer:
-    """Search the best-matching nodes, then sweep; see ``PGS.layered_search``."""
+    """Answer from the best-matching nodes, then sweep; see ``PGS.layered_search``."""
     if request.idempotency_key is not None:
         raise UsageError("a layered search is not repeated by a key; leave out idempotency_key")
-    order = await _order(core, request)
+    order = await _make_identified_order(core, request)
     tools = core.run_tools(order, on_event)
     async with recording_unbegun(core.db, tools.calls, run_account(core, order)):
         return await layered_search(order, tools, top_k, search_mode)
@@ -83,19 +83,19 @@ async def resume(core: Core, run: str, on_event: OnEvent | None, knobs: Knobs) -
         from pgs_neo4j.engine.searching import Searcher
 
         return await Searcher(core).resume(stored, on_event, knobs)
-    in_force = config.restored(stored.properties["config"], knobs)
-    order = idempotency.restore_order(stored, graph.mapping, in_force)
+    run_config = config.restored(stored.properties["config"], knobs)
+    order = idempotency.restore_order(stored, graph.mapping, run_config)
     return await pipeline.execute(order, core.run_tools(order, on_event), stored)
 
 
 async def route(core: Core, request: Request) -> Routing:
     """Route a question; see ``PGS.route``."""
     stored = await core.graph(request.graph)
-    order = _run_order(core, request, stored)
+    order = _make_run_order(core, request, stored)
     current = await core.current(stored, centroids=False)
     outdated = await may_have_changed(core.db, current.generation)
     current = replace(current, outdated=outdated)
-    async with _routing(core, order, None) as (tools, _):
+    async with _open_routing(core, order, None) as (tools, _):
         return await route_question(order, tools, current, current.partitions)
 
 
@@ -111,7 +111,7 @@ async def sweep_partition(
             f"graph {stored.name} has no partition {partition_id}; "
             f"its partitions are 1 to {len(by_id)}"
         )
-    order = _run_order(core, request, stored)
+    order = _make_run_order(core, request, stored)
     chosen = [by_id[partition_id]]
     (sweep_order,) = await order_sweeps(core.db, order, current, chosen, Read({}))
     account = Account(task="sweep", graph=stored.name, model=core.sweep_llm.name)
@@ -139,7 +139,7 @@ async def synthesize_sweeps(
             "the sweeps belong to an older generation, in which their aliases name other nodes; "
             "sweep the current partitions instead"
         )
-    tell = on_event or core.on_event
+    emit = on_event or core.on_event
     knobs = core.knobs(request.knobs)
     texts = None
     if core.synthesis_llm.name != EXTRACTIVE:
@@ -157,15 +157,15 @@ async def synthesize_sweeps(
             llm=core.synthesis_llm,
             calls=calls,
             replies=None,
-            on_event=tell,
-            warn=lambda message: tell(Warned(message)),
+            on_event=emit,
+            warn=lambda message: emit(Warned(message)),
             check_deleted=core.db.check_deleted,
         )
         return await write_synthesis(order, tools)
 
 
 def run_account(core: Core, order: RunOrder) -> Account:
-    """Return the account of a run that spends something before it has a record."""
+    """Return the account for costs of a run that has no record yet."""
     names = dict.fromkeys((core.sweep_llm.name, core.synthesis_llm.name))
     return Account(
         task="run", graph=order.graph, session=order.request.session, model=" / ".join(names)
@@ -173,12 +173,13 @@ def run_account(core: Core, order: RunOrder) -> Account:
 
 
 @asynccontextmanager
-async def _routing(
+async def _open_routing(
     core: Core, order: RunOrder, on_event: OnEvent | None
 ) -> AsyncIterator[tuple[RunTools, Calls]]:
-    """Yield the tools of a run that is only planned or routed, and the calls of its embedder.
+    """Yield the tools for planning or routing without a run, and the calls of the embedder.
 
-    These costs are recorded as those of a plan, and do not count against the limits of a run.
+    The embedder's costs are recorded as the cost of a plan, and do not count against the limits of
+    a run.
     """
     embedder = core.space(order.mapping).embedder
     account = Account(
@@ -193,14 +194,14 @@ async def _routing(
         yield replace(tools, space=core.space(order.mapping, calls)), calls
 
 
-async def _order(core: Core, request: Request) -> RunOrder:
-    """Return the order of a run, with the data that distinguishes it from other requests."""
-    order = _run_order(core, request, await core.graph(request.graph))
+async def _make_identified_order(core: Core, request: Request) -> RunOrder:
+    """Return the order of a run, with the identity by which a repeated request is recognized."""
+    order = _make_run_order(core, request, await core.graph(request.graph))
     models = [core.sweep_llm.name, core.synthesis_llm.name]
     return replace(order, identity=idempotency.describe_request(order, models))
 
 
-def _run_order(core: Core, request: Request, stored: StoredGraph) -> RunOrder:
+def _make_run_order(core: Core, request: Request, stored: StoredGraph) -> RunOrder:
     return RunOrder(
         request=request,
         graph=stored.name,

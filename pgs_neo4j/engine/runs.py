@@ -1,4 +1,4 @@
-"""``pgs.runs``: recorded runs, their answers, and what was spent by day."""
+"""``pgs.runs``: recorded runs, their answers, and costs by day."""
 
 from __future__ import annotations
 
@@ -25,12 +25,13 @@ from pgs_neo4j.pgs.runs.runs import StoredRun
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DayCost:
-    """What a task of a graph cost on a day (UTC), with the same session and models.
+    """The cost of one task of a graph on a day (UTC), for one session and the same models.
 
     ``task`` is run, search, plan, ingest, partition, or analogies. Only runs have a session. A run
-    that went on after midnight counts on both days. ``cache_read_tokens`` of the input came from a
-    provider's prompt cache, and ``cache_write_tokens`` were stored there. ``unpriced`` counts what
-    called a model without prices; ``cost`` leaves it out.
+    that continued past midnight counts on both days. ``cache_read_tokens`` are input tokens that
+    came from a provider's prompt cache, and ``cache_write_tokens`` are input tokens that were
+    stored there. ``unpriced`` counts runs and other tasks that called a model without prices;
+    ``cost`` leaves these calls out.
     """
 
     day: str
@@ -66,11 +67,11 @@ class Runs:
         graphs: Collection[str] | None = None,
         sessions_of: str = "",
     ) -> list[RunInfo]:
-        """Return the newest runs of one or all graphs and sessions, the latest first.
+        """Return the newest runs of a graph and session, or of all, newest first.
 
-        ``answered`` leaves out runs without an answer, and ``asked`` answers from a search.
-        Without a graph, ``graphs`` are the graphs to list, None for all. ``sessions_of`` is how the
-        names of sessions begin. Raises UnknownGraphError.
+        ``answered`` leaves out runs without an answer. ``asked`` leaves out answers from a search.
+        Without ``graph``, only runs of the graphs in ``graphs`` are returned; None means all
+        graphs. ``sessions_of`` is a prefix of the names of sessions. Raises UnknownGraphError.
         """
         chosen = [(await self._core.graph(graph)).name] if graph else graphs
         return await list_runs(
@@ -84,7 +85,7 @@ class Runs:
         )
 
     def new_id(self) -> str:
-        """Return an id for a run that is yet to begin, so that it is known before."""
+        """Return an id for a new run, so that the caller knows it before the run begins."""
         return keys.new_run_id()
 
     async def latest(
@@ -97,8 +98,9 @@ class Runs:
     ) -> RunInfo:
         """Return the latest run of a graph and session.
 
-        ``answered`` and ``asked`` as for a list of runs. Without a graph, it is the latest of the
-        configured graph, else of all. Raises UnknownRunError when there is no run.
+        ``answered`` and ``asked`` leave out runs as in a list of runs. Without ``graph``, the
+        configured graph is used, or all graphs if none is configured. Raises UnknownRunError if
+        there is no run.
         """
         graph = graph or self._core.settings.graph
         infos = await self(graph, session, answered=answered, asked=asked, limit=1)
@@ -116,22 +118,24 @@ class Runs:
     async def deletion_token(self) -> str | None:
         """Return a token that every deletion and purge replaces.
 
-        What was read at a token holds no deleted text as long as the token stays. None while a
-        deletion is in progress, and before anything is stored. Raises DatabaseError.
+        As long as the token is the same, text that was read under it contains no deleted text.
+        Returns None while a deletion is in progress, and before anything is stored. Raises
+        DatabaseError.
         """
         return await read_token(self._core.db)
 
     async def find(self, prefix: str) -> str:
-        """Return the id of the only run whose id begins so; a whole id is always that run's.
+        """Return the id of the only run whose id begins with ``prefix``.
 
-        Raises UnknownRunError without one, and UsageError, which names them, for several.
+        A whole id always matches its run. Raises UnknownRunError if no run matches, and UsageError,
+        which names the runs, if several match.
         """
         return await stored_runs.find(self._core.db, prefix)
 
     async def replies(self, run: str, *, most: int = WHOLE) -> list[StoredReply]:
-        """Return what models replied in a run, accepted or rejected, in the order of arrival.
+        """Return the accepted and rejected replies of models in a run, in order of arrival.
 
-        Of each text, at most ``most`` characters. Raises UnknownRunError.
+        Each text is cut to ``most`` characters. Raises UnknownRunError.
         """
         stored = await stored_runs.read(self._core.db, run)
         return await read_replies(self._core.db, stored.id, most)
@@ -139,9 +143,9 @@ class Runs:
     async def repeated(
         self, question: str | Request, **options: Unpack[RequestOptions]
     ) -> StoredRun | None:
-        """Return the run that ``pgs.execute`` with these arguments would repeat, None without one.
+        """Return the run that ``pgs.execute`` with these arguments would repeat, if there is one.
 
-        A request without an ``idempotency_key`` repeats none. Nothing is asked. Raises
+        A request without an ``idempotency_key`` never repeats a run. No model is called. Raises
         IdempotencyError when the key belongs to another request, QuestionError, and
         UnknownGraphError.
         """
@@ -157,7 +161,7 @@ class Runs:
     async def document(self, run: str) -> Document:
         """Return the answer of a run with its partitions and cited nodes.
 
-        ``pgs_neo4j.export`` writes it as a file. Raises as ``answer`` does.
+        ``pgs_neo4j.export`` writes it to a file. Raises the errors of ``answer``.
         """
         stored = await stored_runs.read(self._core.db, run)
         graph = await self._core.graph(stored.graph)
@@ -165,9 +169,10 @@ class Runs:
         return await documents.read_document(self._core.db, stored, answer, graph.mapping)
 
     async def sweep(self, run: str, partition: int) -> Sweep:
-        """Return what a run has recorded of a partition, with its report; answered or not.
+        """Return the recorded sweep of a partition, with its report, even if the run has no answer.
 
-        Raises UnknownRunError, and UnknownSweepError if the run has read nothing of it.
+        Raises UnknownRunError, and UnknownSweepError if the run has recorded no sweep of the
+        partition.
         """
         stored = await stored_runs.read(self._core.db, run)
         recorded = await sweeps.read_recorded_sweeps(
@@ -181,7 +186,7 @@ class Runs:
         return recorded[0]
 
     async def costs(self, days: int = 30) -> list[DayCost]:
-        """Return what runs cost on each of the last days (UTC), the latest first."""
+        """Return the costs of the last ``days`` days (UTC), today included, the latest first."""
         return await read_costs(self._core.db, days)
 
     async def feedback(
@@ -189,10 +194,10 @@ class Runs:
     ) -> FeedbackResult:
         """Record whether the answer of a run was accepted, needs rework, or was rejected.
 
-        The weights of the nodes and triplets that it cites follow. The same outcome again changes
-        nothing. With ``replace``, another outcome takes the place of the first. Raises
-        UnknownRunError, also if the run is of another graph than ``graph``; BusyError if it is
-        still running; FeedbackError if it has no answer, or another outcome.
+        Adjusts the weights of the nodes and triplets that the answer cites. Recording the same
+        outcome again changes nothing. With ``replace``, a new outcome replaces the former one.
+        Raises UnknownRunError, also if the run does not belong to ``graph``; BusyError if the run
+        is still in progress; and FeedbackError if it has no answer, or already has another outcome.
         """
         chosen = feedback.check_outcome(outcome)
         stored = await stored_runs.read(self._core.db, run)
@@ -207,7 +212,7 @@ class Runs:
 
 
 async def read_costs(db: Database, days: int) -> list[DayCost]:
-    """Return the costs of the last ``days`` days, today included, the latest first."""
+    """Read the costs of the last ``days`` days (UTC), today included, the latest first."""
     since = datetime.now(UTC).date() - timedelta(days=days - 1)
     rows = await db.read(queries.get("engine/browse/read_costs"), since=since.isoformat())
     return [DayCost(**row) for row in rows]

@@ -1,4 +1,4 @@
-"""``pgs.search``: what matches a question, and answers from it, without reading everything."""
+"""``pgs.search``: finds what matches a question, and answers without sweeping partitions."""
 
 from __future__ import annotations
 
@@ -54,12 +54,12 @@ from pgs_neo4j.text.shown import counted
 
 GIVEN = ("mode", "top_k", "weights", "rerank", "max_context_tokens", "keywords")
 ANSWER_ITEMS = 30
-"""Nodes that a prompt lists (multi-path retrieval, published default)."""
+"""Nodes that a prompt lists (the published default of multi-path retrieval)."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Scope:
-    """What is searched: a view, the stored graph and its text index if any, and what to say."""
+    """The mapping to search, the stored graph and its text index if any, and notes for the user."""
 
     mapping: GraphMapping
     graph: str | None = None
@@ -68,12 +68,12 @@ class _Scope:
 
 
 @dataclass(frozen=True, slots=True)
-class _Answering:
-    """A search that a model is to answer from, and the session that records the answer."""
+class _AnswerRequest:
+    """A question that a model answers from a search, in a session that records the answer."""
 
     question: str
     graph: str | GraphMapping | None
-    wanted: SearchDefaults
+    options: SearchDefaults
     session: str
     config: PGSConfig
     key: str | None = None
@@ -83,7 +83,7 @@ class _Answering:
 
 @dataclass(frozen=True, slots=True)
 class Searcher:
-    """Searches of a graph; only their answers call a language model.
+    """Searches a graph. A language model is called only if an answer is wanted.
 
     Called, it searches: ``await pgs.search("Who trades tea?")``.
     """
@@ -109,26 +109,28 @@ class Searcher:
         on_event: OnEvent | None = None,
         **knobs: Unpack[Knobs],
     ) -> Found:
-        """Return the ``top_k`` nodes that match a question, best first, and what else matches.
+        """Return the ``top_k`` best-matching nodes, best first, and other matches.
 
-        None stands for what ``[search]`` of ``pgs.toml`` says; the manual tells what each means.
-        Only ``global`` writes, and only partitions that a stored graph lacks. ``graph`` may be a
-        mapping. With ``answer``, a model answers in a run of the session. The limits among the
-        ``knobs`` also bound an embedder and a reranker that cost something. ``run`` is an id of
-        ``pgs.runs.new_id`` for that run. Of earlier runs, only those of sessions whose names begin
-        with ``sessions_of`` are shown. Raises QuestionError, UnknownGraphError, UsageError,
-        BudgetError where a server's caller has spent its money, DatabaseError, and with ``answer``
-        what ``execute`` raises.
+        Options that are None have the values of ``[search]`` in ``pgs.toml``; the manual explains
+        them. Only mode ``global`` writes to the database: it partitions a stored graph that has no
+        partitions. ``graph`` may be a mapping. With ``answer``, a model answers in a run of the
+        session. Limits among the ``knobs`` also apply to an embedder and a reranker that cost
+        money. ``run`` is the id for the run of the answer, from ``pgs.runs.new_id``. Of earlier
+        findings, only those of sessions whose names begin with ``sessions_of`` are shown. Raises
+        QuestionError, UnknownGraphError, UsageError, BudgetError if a server's caller has no money
+        left, DatabaseError, and with ``answer`` the errors of ``execute``.
         """
         given = (mode, top_k, weights, rerank, max_context_tokens, keywords)
-        wanted = self._wanted(answer, given)
-        in_force, names = self._core.knobs(knobs), (check_new_id(run), sessions_of)
+        options = self._choose_options(answer, given)
+        run_config, names = self._core.knobs(knobs), (check_new_id(run), sessions_of)
         if not answer:
-            return await self._find_alone(question, graph, wanted, in_force, sessions_of)
-        asked = _Answering(question, graph, wanted, session_id, in_force, idempotency_key, *names)
-        run_order, tools = await self._prepare(asked, on_event)
-        async with recording_unbegun(self._core.db, tools.calls, self._account(run_order)):
-            order = await self._order(asked, run_order, tools, tools.calls)
+            return await self._find_alone(question, graph, options, run_config, sessions_of)
+        request = _AnswerRequest(
+            question, graph, options, session_id, run_config, idempotency_key, *names
+        )
+        run_order, tools = await self._prepare(request, on_event)
+        async with recording_unbegun(self._core.db, tools.calls, self._make_account(run_order)):
+            order = await self._make_order(request, run_order, tools, tools.calls)
             return replace(order.found, answer=await answer_request(order, tools))
 
     async def plan(
@@ -149,125 +151,130 @@ class Searcher:
     ) -> SearchPlan:
         """Search, and predict what an answer with the same arguments would show and cost.
 
-        No language model is called. An embedder or a reranker of the search may cost something,
-        which is recorded. Raises QuestionError, UnknownGraphError, UsageError, BudgetError where a
-        server's caller has spent its money, and DatabaseError.
+        No language model is called. The cost of an embedder or a reranker is recorded. Raises
+        QuestionError, UnknownGraphError, UsageError, BudgetError if a server's caller has no money
+        left, and DatabaseError.
         """
         given = (mode, top_k, weights, rerank, max_context_tokens, keywords)
-        wanted = self._wanted(True, given)
-        in_force = self._core.knobs(knobs)
-        asked = _Answering(question, graph, wanted, session_id, in_force, sessions_of=sessions_of)
-        run, tools = await self._prepare(asked, on_event)
-        helpers = self._helpers(run.mapping, wanted)
+        options = self._choose_options(True, given)
+        run_config = self._core.knobs(knobs)
+        request = _AnswerRequest(
+            question, graph, options, session_id, run_config, sessions_of=sessions_of
+        )
+        run, tools = await self._prepare(request, on_event)
+        helpers = self._list_helpers(run.mapping, options)
         account = Account(
-            task="plan", graph=run.graph, session=run.request.session, model=_paid_names(helpers)
+            task="plan",
+            graph=run.graph,
+            session=run.request.session,
+            model=_list_paid_names(helpers),
         )
         most = self._core.question_cost(helpers, question)
         async with self._core.spending(account, self._core.config, on_event, most=most) as calls:
             space = self._core.space(run.mapping, calls)
-            order = await self._order(asked, run, replace(tools, space=space), calls)
+            order = await self._make_order(request, run, replace(tools, space=space), calls)
             planned = await plan_answer(order, tools)
         planned = add_search_cost(planned, calls.spent())
         limits = await describe_text_limits(helpers)
         contexts = (*planned.contexts, *limits)
         return replace(planned, contexts=contexts, notes=order.found.warnings)
 
-    def _helpers(
-        self, mapping: GraphMapping, wanted: SearchDefaults
+    def _list_helpers(
+        self, mapping: GraphMapping, options: SearchDefaults
     ) -> list[Embedder | RelevanceModel]:
-        """Return what a search asks besides the database: an embedder, and a reranker."""
+        """Return the embedder and the reranker that a search calls, if any."""
         core = self._core
-        asked = [
+        candidates = [
             core.space(mapping).embedder,
-            core.relevance() if wanted.rerank == "http" else None,
+            core.relevance() if options.rerank == "http" else None,
         ]
-        return [one for one in asked if one is not None]
+        return [one for one in candidates if one is not None]
 
-    def _account(self, order: RunOrder) -> Account:
-        """Return the account of an answer that spends something before it has a record."""
+    def _make_account(self, order: RunOrder) -> Account:
+        """Return the account for costs of an answer that has no record yet."""
         model = self._core.llms.answer.name
         return Account(task="search", graph=order.graph, session=order.request.session, model=model)
 
     async def resume(self, stored: StoredRun, on_event: OnEvent | None, knobs: Knobs) -> Answer:
-        """Search again, and answer; replies that the run paid for are not paid for again."""
-        wanted = restore_search(stored.request["search"])
-        in_force = config.restored(stored.properties["config"], knobs)
+        """Search again, and answer. Replies that the run has paid for are not paid for again."""
+        options = restore_search(stored.request["search"])
+        run_config = config.restored(stored.properties["config"], knobs)
         question = stored.properties["question"]
-        asked = _Answering(
+        request = _AnswerRequest(
             question,
             stored.graph,
-            wanted,
+            options,
             stored.session,
-            in_force,
+            run_config,
             sessions_of=str(stored.request.get("sessions_of", "")),
         )
-        run, tools = await self._prepare(asked, on_event)
-        async with recording_unbegun(self._core.db, tools.calls, self._account(run)):
-            order = await self._order(asked, run, tools, tools.calls)
+        run, tools = await self._prepare(request, on_event)
+        async with recording_unbegun(self._core.db, tools.calls, self._make_account(run)):
+            order = await self._make_order(request, run, tools, tools.calls)
             return await answer_found(order, tools, stored)
 
-    def _wanted(self, answer: bool, given: tuple[object, ...]) -> SearchDefaults:
-        """Return how to search: as the call says, in the order of GIVEN, else as configured."""
+    def _choose_options(self, answer: bool, given: tuple[object, ...]) -> SearchDefaults:
+        """Return the options of a search: the ``given`` values (see GIVEN), else the settings."""
         configured = self._core.settings.search
         if answer and "top_k" not in configured.model_fields_set:
             configured = configured.chosen(top_k=ANSWER_ITEMS)
-        wanted = configured.chosen(**dict(zip(GIVEN, given, strict=True)))
-        if not answer and wanted.mode in ANSWER_MODES:
+        options = configured.chosen(**dict(zip(GIVEN, given, strict=True)))
+        if not answer and options.mode in ANSWER_MODES:
             raise UsageError(
-                f"the mode {wanted.mode} only answers, and lists no matches; add --answer, or "
+                f"the mode {options.mode} only answers, and lists no matches; add --answer, or "
                 "answer=true in Python and over HTTP"
             )
-        return wanted
+        return options
 
     async def _prepare(
-        self, asked: _Answering, on_event: OnEvent | None
+        self, request: _AnswerRequest, on_event: OnEvent | None
     ) -> tuple[RunOrder, RunTools]:
         """Return the order of a run that answers from a search, with its connections."""
-        if isinstance(asked.graph, GraphMapping):
+        if isinstance(request.graph, GraphMapping):
             raise UsageError("an answer is recorded, so it needs a stored graph; add it first")
         core = self._core
-        graph, model = await core.graph(asked.graph), core.llms.answer.name
-        tokens = asked.wanted.max_context_tokens or CONTEXT_TOKENS
+        graph, model = await core.graph(request.graph), core.llms.answer.name
+        tokens = request.options.max_context_tokens or CONTEXT_TOKENS
         check_tokens(tokens)
-        wanted = asked.wanted.chosen(max_context_tokens=tokens)
+        options = request.options.chosen(max_context_tokens=tokens)
         run = RunOrder(
             request=Request(
-                asked.question,
+                request.question,
                 graph.name,
-                session=asked.session,
-                run_id=asked.run,
-                idempotency_key=asked.key,
+                session=request.session,
+                run_id=request.run,
+                idempotency_key=request.key,
             ),
             graph=graph.name,
             mapping=graph.mapping,
-            config=asked.config,
+            config=request.config,
             identity=describe_search(
-                asked.question, wanted, model, asked.config, asked.sessions_of
+                request.question, options, model, request.config, request.sessions_of
             ),
         )
         return run, await core.run_tools(run, on_event).with_answer_llm().fenced()
 
-    async def _order(
-        self, asked: _Answering, run: RunOrder, tools: RunTools, paying: Calls
+    async def _make_order(
+        self, request: _AnswerRequest, run: RunOrder, tools: RunTools, search_calls: Calls
     ) -> AnswerOrder:
-        """Search, and return the order of an answer; ``paying`` counts what the search costs."""
-        core, tokens = self._core, asked.wanted.max_context_tokens or CONTEXT_TOKENS
-        wanted = asked.wanted.chosen(max_context_tokens=tokens)
-        without = wanted.model_copy(update={"max_context_tokens": None})
-        if wanted.rerank == "model" and wanted.top_k > 0:  # it orders more than are wanted
-            most = max(wanted.top_k, CANDIDATES)
-            without = without.model_copy(update={"rerank": None, "top_k": most})
-        kept = Amount()
-        if paying is tools.calls:  # the answer is bought from the same limits
-            kept = synthesis_cost(tools.calls, tools.synthesis_llm, asked.config, tokens)
+        """Search, and return the order of an answer; ``search_calls`` counts the search's costs."""
+        core, tokens = self._core, request.options.max_context_tokens or CONTEXT_TOKENS
+        options = request.options.chosen(max_context_tokens=tokens)
+        search_options = options.model_copy(update={"max_context_tokens": None})
+        if options.rerank == "model" and options.top_k > 0:  # it ranks more nodes than it returns
+            most = max(options.top_k, CANDIDATES)
+            search_options = search_options.model_copy(update={"rerank": None, "top_k": most})
+        answer_cost = Amount()
+        if search_calls is tools.calls:  # the same limits cover the answer
+            answer_cost = synthesis_cost(tools.calls, tools.synthesis_llm, request.config, tokens)
         find = partial(
             self._find,
-            asked.question,
+            request.question,
             run.graph,
-            without,
-            asked.sessions_of,
+            search_options,
+            request.sessions_of,
             space=tools.space,
-            reserve=lambda model: reserve_ranking(paying, model, kept),
+            reserve=lambda model: reserve_ranking(search_calls, model, answer_cost),
         )
         found = await find()
         graph = await core.graph(run.graph)  # a global search may just have made its partitions
@@ -276,36 +283,36 @@ class Searcher:
             found=found,
             max_context_tokens=tokens,
             partitioned=graph.generation is not None and not graph.redefined,
-            keywords=wanted.keywords,
+            keywords=options.keywords,
             search_again=find,
-            rerank=wanted.rerank,
-            top_k=wanted.top_k,
+            rerank=options.rerank,
+            top_k=options.top_k,
         )
 
     async def _find_alone(
         self,
         question: str,
         graph: str | GraphMapping | None,
-        wanted: SearchDefaults,
+        options: SearchDefaults,
         knobs: PGSConfig,
         sessions_of: str,
     ) -> Found:
-        """Search without an answer; what its embedder and reranker cost is recorded."""
+        """Search without an answer, and record the costs of the embedder and the reranker."""
         core = self._core
         name, mapping = "", graph
         if not isinstance(mapping, GraphMapping):
             stored = await core.graph(mapping)
             name, mapping = stored.name, stored.mapping
-        helpers = self._helpers(mapping, wanted)
+        helpers = self._list_helpers(mapping, options)
         account = Account(
-            task="search", graph=name, session=sessions_of, model=_paid_names(helpers)
+            task="search", graph=name, session=sessions_of, model=_list_paid_names(helpers)
         )
         most = core.question_cost(helpers, question)
         async with core.spending(account, knobs, most=most) as calls:
             return await self._find(
                 question,
                 graph,
-                wanted,
+                options,
                 sessions_of,
                 space=core.space(mapping, calls),
                 reserve=lambda model: reserve_ranking(calls, model, Amount()),
@@ -315,7 +322,7 @@ class Searcher:
         self,
         question: str,
         graph: str | GraphMapping | None,
-        wanted: SearchDefaults,
+        options: SearchDefaults,
         sessions_of: str = "",
         keywords: Keywords | None = None,
         *,
@@ -323,29 +330,29 @@ class Searcher:
         reserve: Callable[[RelevanceModel], Reserve],
     ) -> Found:
         check_question(question)
-        if wanted.max_context_tokens is not None:
-            check_tokens(wanted.max_context_tokens)
-        scope = await self._scope(graph, wanted.mode)
+        if options.max_context_tokens is not None:
+            check_tokens(options.max_context_tokens)
+        scope = await self._find_scope(graph, options.mode)
         order = SearchOrder(
             question=question,
             mapping=scope.mapping,
             graph=scope.graph,
             own=scope.own,
-            mode=wanted.mode,
-            top_k=wanted.top_k,
-            weights=wanted.weights,
-            rerank=wanted.rerank,
+            mode=options.mode,
+            top_k=options.top_k,
+            weights=options.weights,
+            rerank=options.rerank,
             keywords=keywords,
             sessions_of=sessions_of,
         )
-        found = await search(order, self._tools(order, space, reserve))
+        found = await search(order, self._make_tools(order, space, reserve))
         notes = (*scope.notes, *_advise(scope, found))
-        if wanted.max_context_tokens is not None:
-            found = replace(found, context=build_context(found, wanted.max_context_tokens).text)
+        if options.max_context_tokens is not None:
+            found = replace(found, context=build_context(found, options.max_context_tokens).text)
         changed = scope.own is not None and scope.own.changed
         return replace(found, warnings=(*notes, *found.warnings), changed=changed)
 
-    def _tools(
+    def _make_tools(
         self, order: SearchOrder, space: Space, reserve: Callable[[RelevanceModel], Reserve]
     ) -> SearchTools:
         core = self._core
@@ -353,26 +360,26 @@ class Searcher:
         reserved = reserve(relevance) if relevance else None
         return SearchTools(core.db, space, core.indexes, relevance, reserved)
 
-    async def _scope(self, graph: str | GraphMapping | None, mode: SearchMode) -> _Scope:
+    async def _find_scope(self, graph: str | GraphMapping | None, mode: SearchMode) -> _Scope:
         if isinstance(graph, GraphMapping):
             check_mapping(graph)
             return _Scope(graph)
         stored = await self._core.graph(graph)
-        own, notes = await self._own_index(stored), tuple[str, ...]()
+        own, notes = await self._find_own_index(stored), tuple[str, ...]()
         if own is None and mode == "global":
-            notes = (await self._make_partitions(stored),)
-            own = await self._own_index(await self._core.graph(stored.name))
+            notes = (await self._build_partitions(stored),)
+            own = await self._find_own_index(await self._core.graph(stored.name))
         unread = await warn_of_unread(self._core.db, stored.name, stored.mapping)
         return _Scope(stored.mapping, stored.name, own, (*notes, *filter(None, [unread])))
 
-    async def _make_partitions(self, stored: StoredGraph) -> str:
-        """Make the partitions that a global search compares, and return what to say about it."""
+    async def _build_partitions(self, stored: StoredGraph) -> str:
+        """Make the partitions that a global search compares, and return a note for the user."""
         made = await Partitions(self._core).build(stored.name)
         count = len(made.partitions)
         return f"the graph had no partitions to compare, so {counted(count, 'partition')} were made"
 
-    async def _own_index(self, stored: StoredGraph) -> OwnIndex | None:
-        """Return the text index of a graph's partitions, unless it is of another definition."""
+    async def _find_own_index(self, stored: StoredGraph) -> OwnIndex | None:
+        """Return the text index of a graph's partitions, unless its definition has changed."""
         if stored.generation is None or stored.redefined:
             return None
         core = self._core
@@ -384,9 +391,10 @@ class Searcher:
 
 
 def _advise(scope: _Scope, found: Found) -> list[str]:
-    """Return what a search may have missed because of its text index, and the command that helps.
+    """Return notes on what a search may have missed, with the command that helps.
 
-    A mapping alone cannot be partitioned, so nothing is advised.
+    A search may miss matches if its text index is outdated, or is slow if there is none. A mapping
+    that is not stored cannot be partitioned, so it gets no advice.
     """
     if scope.graph is None or not found.paths:
         return []
@@ -402,17 +410,17 @@ def _advise(scope: _Scope, found: Found) -> list[str]:
         return []
     methods = {path.method for path in found.paths}
     if any(READ_AGAIN in method for method in methods):
-        did = "all present texts were searched as well"
+        state = "all present texts were searched as well"
     elif any(method.startswith("full-text index") for method in methods):
-        did = "its partitions are as of then"
+        state = "its partitions are as of then"
     else:
-        did = "what is new or changed since may not be found"
+        state = "what is new or changed since may not be found"
     return [
-        f"the database has changed since the graph was partitioned; {did}; to bring partitions and "
-        f"text index up to date, run: {command}"
+        f"the database has changed since the graph was partitioned; {state}; to bring partitions "
+        f"and text index up to date, run: {command}"
     ]
 
 
-def _paid_names(helpers: Sequence[Embedder | RelevanceModel]) -> str:
-    """Return the names of those that may ask for money."""
+def _list_paid_names(helpers: Sequence[Embedder | RelevanceModel]) -> str:
+    """Return the names of the helpers that may cost money."""
     return " / ".join(one.name for one in helpers if not is_free(one))
