@@ -1,4 +1,4 @@
-"""The API for code that is not asynchronous: each call returns when its work is done.
+"""The API for synchronous code: each call blocks until its work is done.
 
     from pgs_neo4j.sync import connect
 
@@ -6,8 +6,9 @@
         answer = pgs.execute("What is missing?", graph="papers")
 
 It has the methods and views of ``pgs_neo4j.PGS``, without ``await``. One thread with an event loop
-does the work, also that of calls from several threads at once; ``on_event`` is called there. An
-interrupt cancels the call that waits. It works in a notebook, whose own loop it leaves alone.
+does the work of all calls, even if they come from several threads at once. ``on_event`` is called
+in this thread. An interrupt cancels the call that is waiting. The API works in a notebook, because
+it does not use the notebook's event loop.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from pgs_neo4j.events import OnEvent, ignore
 from pgs_neo4j.llm.protocol import LLM, Embedder
 
 VIEWS = "pgs_neo4j.engine."
-"""Where the views are defined; what else the engine has is a value."""
+"""Package that defines the views. Attributes of other types are returned unchanged."""
 
 
 def connect(
@@ -39,7 +40,7 @@ def connect(
 ) -> SyncPGS:
     """Connect as configured, until ``close()`` or the end of ``with``.
 
-    Takes what ``PGS.connect`` takes, and raises what it raises.
+    Takes the arguments of ``PGS.connect``, and raises the same errors.
     """
     return SyncPGS(
         PGS.connect(
@@ -63,7 +64,7 @@ def connect_without_models(
 
 
 class SyncView:
-    """A view of the engine, or the engine itself, whose coroutines are waited for."""
+    """Wraps the engine or one of its views, and waits for the result of each coroutine."""
 
     def __init__(self, engine: OwnEngine, view: Any) -> None:
         self._engine, self._view = engine, view
@@ -71,7 +72,7 @@ class SyncView:
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
             raise AttributeError(name)
-        return _waiting(self._engine, getattr(self._view, name))
+        return _wrap_member(self._engine, getattr(self._view, name))
 
     def __dir__(self) -> list[str]:
         return [name for name in dir(self._view) if not name.startswith("_")]
@@ -79,13 +80,13 @@ class SyncView:
     def __repr__(self) -> str:
         return f"sync {type(self._view).__name__}"
 
-    def __call__(self, *args: Any, **given: Any) -> Any:
-        """Return what the view returns, as a list of what it lists."""
-        return _result(self._engine, self._view(*args, **given))
+    def __call__(self, *args: Any, **options: Any) -> Any:
+        """Call the view, and wait for its result."""
+        return _wait_for_result(self._engine, self._view(*args, **options))
 
 
 class SyncPGS(SyncView):
-    """``PGS`` for code that is not asynchronous; ``connect`` opens it."""
+    """``PGS`` for synchronous code; ``connect`` opens it."""
 
     def __init__(self, opening: AbstractAsyncContextManager[PGS]) -> None:
         engine = OwnEngine("pgs-sync", opening)
@@ -107,22 +108,22 @@ class SyncPGS(SyncView):
         self.close()
 
 
-def _waiting(engine: OwnEngine, found: Any) -> Any:
-    """Return a method that waits for its result, a view of which all do, or a value."""
-    if inspect.ismethod(found):
-        return _waiting_method(engine, found)
-    if type(found).__module__.startswith(VIEWS):
-        return SyncView(engine, found)
-    return found
+def _wrap_member(engine: OwnEngine, member: Any) -> Any:
+    """Wrap a method or view so that its calls wait for results; return values unchanged."""
+    if inspect.ismethod(member):
+        return _wrap_method(engine, member)
+    if type(member).__module__.startswith(VIEWS):
+        return SyncView(engine, member)
+    return member
 
 
-def _waiting_method(engine: OwnEngine, method: Callable[..., Any]) -> Callable[..., Any]:
+def _wrap_method(engine: OwnEngine, method: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(method)
-    def wait(*args: Any, **given: Any) -> Any:
-        return _result(engine, method(*args, **given))
+    def wait(*args: Any, **options: Any) -> Any:
+        return _wait_for_result(engine, method(*args, **options))
 
     return wait
 
 
-def _result(engine: OwnEngine, returned: Any) -> Any:
+def _wait_for_result(engine: OwnEngine, returned: Any) -> Any:
     return engine.run(returned) if inspect.iscoroutine(returned) else returned

@@ -1,6 +1,6 @@
-"""Adapters to other libraries: they search with this package, extract for it, or show its maps.
+"""Adapters to other libraries, for retrieval, entity extraction, language models, and maps.
 
-Each needs a package that need not be installed.
+Each adapter needs an optional package.
 """
 
 from __future__ import annotations
@@ -49,11 +49,11 @@ _EXTRAS = {
     "langchain_core": ("langchain-core", "langchain"),
     "anywidget": ("anywidget", "notebook"),
 }
-"""Packages with their extras, by the names under which they are imported."""
+"""Maps the import name of a library to its package and to the extra that installs it."""
 
 
 def __getattr__(name: str) -> object:
-    # Lazy, because none of the libraries need be installed.
+    # Imported only when needed, because the libraries are optional.
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     try:

@@ -1,7 +1,7 @@
-"""An engine that callers reach from any thread, in the event loop in which it lives.
+"""Runs the engine in one event loop, for callers in any thread.
 
-``OwnEngine`` opens an engine in an event loop with a thread of its own. ``GivenEngine`` uses an
-engine that the caller has opened.
+``OwnEngine`` opens an engine in the event loop of a new thread. ``GivenEngine`` uses an engine that
+the caller has opened.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ OWN_THREAD = (
     "this would wait for itself: it is called where its own work is done, as on_event and the "
     "methods of your own models are; call it in another thread"
 )
-SERVE = "pgs-serve"
+SERVE_TASK = "pgs-serve"
 """Name of the task that keeps the loop running."""
 
 
 class EngineAccess(Protocol):
-    """An engine, and how to run its coroutines."""
+    """An engine, and two ways to run its coroutines."""
 
     @property
     def pgs(self) -> PGS:
@@ -38,20 +38,20 @@ class EngineAccess(Protocol):
         ...
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
-        """Return the result of a coroutine, to code that is not asynchronous."""
+        """Run a coroutine from synchronous code, and return its result."""
         ...
 
-    async def reach(self, work: Coroutine[Any, Any, T]) -> T:
-        """Return the result of a coroutine, in any event loop."""
+    async def run_async(self, work: Coroutine[Any, Any, T]) -> T:
+        """Run a coroutine from any event loop, and return its result."""
         ...
 
     def close(self) -> None:
-        """Close the engine if it was opened here."""
+        """Close the engine if this object opened it."""
         ...
 
 
 class OwnEngine:
-    """An engine with a connection, an event loop, and a thread of its own, until ``close``."""
+    """An engine with its own connection, event loop, and thread, until ``close`` is called."""
 
     def __init__(self, name: str, opening: AbstractAsyncContextManager[PGS]) -> None:
         self._thread = LoopThread(name)
@@ -64,23 +64,23 @@ class OwnEngine:
             raise
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
-        """Return the result of a coroutine; code in an event loop waits."""
+        """Run a coroutine and return its result; blocks the calling thread."""
         return self._thread.run(work)
 
-    async def reach(self, work: Coroutine[Any, Any, T]) -> T:
-        """Return the result of a coroutine, while other tasks of the caller run."""
-        return await self._thread.reach(work)
+    async def run_async(self, work: Coroutine[Any, Any, T]) -> T:
+        """Run a coroutine and return its result, without blocking the caller's event loop."""
+        return await self._thread.run_async(work)
 
     def close(self) -> None:
-        """Close the connection; what still runs ends with UsageError. Harmless to repeat."""
+        """Close the connection; running calls end with UsageError. Harmless to repeat."""
         self._finalizer()
 
 
 class GivenEngine:
-    """An engine that the caller has opened, in the running event loop, and closes itself."""
+    """An engine that the caller has opened in the running event loop, and has to close."""
 
     def __init__(self, pgs: PGS) -> None:
-        """Remember the running loop. Raises UsageError without one."""
+        """Remember the running event loop. Raises UsageError without one."""
         self.pgs = pgs
         loop = _running_loop()
         if loop is None:
@@ -88,7 +88,7 @@ class GivenEngine:
         self._loop = loop
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
-        """Return the result of a coroutine to another thread than that of the engine."""
+        """Run a coroutine from a thread other than the engine's, and return its result."""
         if _running_loop() is self._loop:
             work.close()
             raise UsageError(
@@ -96,7 +96,7 @@ class GivenEngine:
             )
         return asyncio.run_coroutine_threadsafe(work, self._loop).result()
 
-    async def reach(self, work: Coroutine[Any, Any, T]) -> T:
+    async def run_async(self, work: Coroutine[Any, Any, T]) -> T:
         """Return the result of a coroutine."""
         if _running_loop() is self._loop:
             return await work
@@ -129,10 +129,10 @@ class LoopThread:
         self._loop, self._stop = started.result()
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
-        """Return the result of a coroutine; an interrupt cancels it.
+        """Run a coroutine and return its result; an interrupt cancels the coroutine.
 
-        Raises UsageError if the loop is closed, or is closed before the result is there, in the
-        loop's own thread, which cannot wait for itself, and in a process forked from its own.
+        Raises UsageError if the loop is closed, or is closed before the coroutine ends. Also raises
+        UsageError in the loop's own thread, which cannot wait for itself, and in a forked process.
         """
         if current_thread() is self._thread:
             work.close()
@@ -143,12 +143,12 @@ class LoopThread:
         except CancelledError as error:
             raise UsageError(CLOSED) from error
         finally:
-            future.cancel()  # does nothing once it is done
+            future.cancel()  # no effect after the coroutine has ended
 
-    async def reach(self, work: Coroutine[Any, Any, T]) -> T:
-        """Return the result of a coroutine to another event loop; a cancellation cancels it.
+    async def run_async(self, work: Coroutine[Any, Any, T]) -> T:
+        """Run a coroutine from another event loop; canceling the caller cancels the coroutine.
 
-        Raises UsageError as ``run`` does.
+        Raises UsageError in the same cases as ``run``.
         """
         future = self._start(work)
         try:
@@ -159,8 +159,10 @@ class LoopThread:
             raise
 
     def _start(self, work: Coroutine[Any, Any, T]) -> Future[T]:
-        """Let the loop run a coroutine. Raises UsageError where it does not run any more."""
-        if self._process != os.getpid():  # the lock may have been held by a thread that is gone
+        """Start a coroutine in the loop. Raises UsageError if the loop no longer runs."""
+        if (
+            self._process != os.getpid()
+        ):  # checked before the lock, which a thread of the parent may have held at the fork
             work.close()
             raise UsageError(FORKED)
         with self._lock:
@@ -169,10 +171,10 @@ class LoopThread:
                 raise UsageError(CLOSED)
             return asyncio.run_coroutine_threadsafe(work, self._loop)
 
-    def close(self, leave: Callable[[], Awaitable[None]]) -> None:
-        """Cancel what is running, await ``leave``, and end the thread. Harmless to repeat.
+    def close(self, clean_up: Callable[[], Awaitable[None]]) -> None:
+        """Cancel all running tasks, await ``clean_up``, and end the thread. Harmless to repeat.
 
-        A forked process leaves the connection alone, which is that of its parent.
+        Does nothing in a forked process, because the connection belongs to the parent process.
         """
         if self._process != os.getpid():
             return
@@ -180,8 +182,10 @@ class LoopThread:
             if self._closed:
                 return
             self._closed = True
-        future = asyncio.run_coroutine_threadsafe(_end(leave, self._stop), self._loop)
-        if current_thread() is not self._thread:  # garbage may be collected there
+        future = asyncio.run_coroutine_threadsafe(
+            _cancel_and_stop(clean_up, self._stop), self._loop
+        )
+        if current_thread() is not self._thread:  # the finalizer may run in the loop's own thread
             try:
                 future.result()
             finally:
@@ -192,18 +196,20 @@ async def _serve(started: Future[tuple[asyncio.AbstractEventLoop, asyncio.Event]
     stop = asyncio.Event()
     current = asyncio.current_task()
     assert current is not None
-    current.set_name(SERVE)
+    current.set_name(SERVE_TASK)
     started.set_result((asyncio.get_running_loop(), stop))
     await stop.wait()
 
 
-async def _end(leave: Callable[[], Awaitable[None]], stop: asyncio.Event) -> None:
+async def _cancel_and_stop(clean_up: Callable[[], Awaitable[None]], stop: asyncio.Event) -> None:
     own = asyncio.current_task()
-    running = [task for task in asyncio.all_tasks() if task is not own and task.get_name() != SERVE]
+    running = [
+        task for task in asyncio.all_tasks() if task is not own and task.get_name() != SERVE_TASK
+    ]
     for task in running:
         task.cancel()
     try:
         await asyncio.gather(*running, return_exceptions=True)
-        await leave()
+        await clean_up()
     finally:
         stop.set()

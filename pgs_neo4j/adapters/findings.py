@@ -1,4 +1,4 @@
-"""Findings of a question as items, for libraries that retrieve documents."""
+"""Returns findings about a question as items, for libraries that retrieve documents."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from pgs_neo4j.text.json_data import Json
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FindingQuery:
-    """How to get findings: by asking, or from a stored ``run``, which calls no model.
+    """How to get findings: ask a question, or read a stored ``run`` without calling a model.
 
-    ``top_k`` is the most items to return, None for all. ``knobs`` are limits and the like.
+    ``top_k`` is the most items to return; None returns all. ``knobs`` set limits and other options.
     """
 
     graph: str | None = None
@@ -39,14 +39,14 @@ class FindingItem:
 
 @dataclass(frozen=True, slots=True)
 class FindingList:
-    """The findings of an answer, those with a valid citation first."""
+    """The findings of an answer; findings with a valid citation come first."""
 
     answer: Answer
     items: tuple[FindingItem, ...]
 
     @property
     def metadata(self) -> Json:
-        """What is true of the whole answer."""
+        """Facts about the whole answer."""
         answer = self.answer
         return {
             "run": answer.run,
@@ -63,10 +63,10 @@ class FindingList:
 
 
 async def find_findings(pgs: PGS, question: str, query: FindingQuery) -> FindingList:
-    """Return the findings of a question, or of a stored run, whatever the question.
+    """Return the findings of a question, or of a stored run if the query names one.
 
-    Raises UsageError for a ``top_k`` below 1, and the errors of ``PGS.execute`` and
-    ``pgs.runs.answer``.
+    With a stored run, ``question`` is ignored. Raises UsageError for a ``top_k`` below 1, and what
+    ``PGS.execute`` and ``pgs.runs.answer`` raise.
     """
     if query.top_k is not None and query.top_k < 1:
         raise UsageError(f"top_k is {query.top_k}; ask for 1 or more")
@@ -82,36 +82,36 @@ async def find_findings(pgs: PGS, question: str, query: FindingQuery) -> Finding
             knobs=query.knobs,
         )
         answer = await pgs.execute(request)
-    return FindingList(answer, tuple(_items(answer))[: query.top_k])
+    return FindingList(answer, tuple(_list_items(answer))[: query.top_k])
 
 
-def _items(answer: Answer) -> list[FindingItem]:
-    listed: list[tuple[int | None, Finding]] = [
+def _list_items(answer: Answer) -> list[FindingItem]:
+    ranked: list[tuple[int | None, Finding]] = [
         (sweep.partition, finding)
         for sweep in answer.sweeps
         if sweep.report is not None
         for finding in sweep.report.findings
     ]
     if answer.shown is not None:
-        listed += [(None, finding) for finding in answer.shown.findings]
-    listed.sort(key=lambda item: not item[1].supported)
-    return [_item(answer, partition, finding) for partition, finding in listed]
+        ranked += [(None, finding) for finding in answer.shown.findings]
+    ranked.sort(key=lambda item: not item[1].supported)
+    return [_make_item(answer, partition, finding) for partition, finding in ranked]
 
 
-def _item(answer: Answer, partition: int | None, finding: Finding) -> FindingItem:
+def _make_item(answer: Answer, partition: int | None, finding: Finding) -> FindingItem:
     metadata: Json = {
         "run": answer.run,
         "graph": answer.graph,
         "partition": partition,
         "supported": finding.supported,
-        "citations": [_citation(citation) for citation in finding.citations],
+        "citations": [_describe_citation(citation) for citation in finding.citations],
         "quotes": [{"text": quote.text, "found": quote.found} for quote in finding.quotes],
         "doubts": list(finding.doubts),
     }
     return FindingItem(finding.text, metadata)
 
 
-def _citation(citation: Citation) -> Json:
+def _describe_citation(citation: Citation) -> Json:
     return {
         "name": name_of(citation.partition, citation.alias),
         "node": citation.node,

@@ -1,4 +1,4 @@
-"""Extracts entities by a model of GLiNER on this machine, without a call of a language model."""
+"""Extracts entities with a local GLiNER model, without calling a language model."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
-from pgs_neo4j.adapters.places import TaggedPlace, extraction_of
+from pgs_neo4j.adapters.places import TaggedPlace, build_extraction
 from pgs_neo4j.errors import ConfigError
 from pgs_neo4j.graph.hashes import digest
 from pgs_neo4j.model.documents import Chunk, Extraction
@@ -17,17 +17,17 @@ from pgs_neo4j.model.ingest import ExtractionForecast
 from pgs_neo4j.text.extraction.schema import DEFAULT_TYPES
 
 FORM = "1"
-"""Version of the rules; a new one makes documents stale."""
+"""Version of the extraction rules. A new version makes extracted documents stale."""
 WINDOW = 1200
-"""Characters that a model is shown at once: it cuts off what is longer than a few hundred words."""
+"""Characters given to a model at once. A model cuts off text after a few hundred words."""
 
 
 @dataclass(frozen=True, eq=False)
 class GlinerExtractor:
-    """Names entities of some types by a model of GLiNER, and relates those of one sentence.
+    """Finds entities of given types with a GLiNER model, and relates entities of one sentence.
 
-    ``model`` is the folder of a model that is on this machine, or a loaded one, and ``name`` tells
-    it apart from others. Raises ConfigError without GLiNER or such a folder; nothing is downloaded.
+    ``model`` is the folder of a model on this machine, or a loaded model. ``name`` distinguishes it
+    from other models. Raises ConfigError if GLiNER or the folder is missing; nothing is downloaded.
     """
 
     model: Any
@@ -53,7 +53,7 @@ class GlinerExtractor:
         return digest(["gliner", FORM, self.name, list(self.types), self.threshold])
 
     async def forecast(self, chunks: Sequence[Chunk]) -> ExtractionForecast:  # noqa: ARG002
-        """Return no calls."""
+        """Forecast no model calls."""
         return ExtractionForecast()
 
     async def extract(self, chunks: Sequence[Chunk]) -> Sequence[Extraction]:
@@ -62,9 +62,9 @@ class GlinerExtractor:
 
     def _extract(self, chunks: Sequence[Chunk]) -> list[Extraction]:
         with self._lock:  # a model serves one thread at a time
-            return [extraction_of(chunk, self._places(chunk)) for chunk in chunks]
+            return [build_extraction(chunk, self._find_places(chunk)) for chunk in chunks]
 
-    def _places(self, chunk: Chunk) -> Iterator[TaggedPlace]:
+    def _find_places(self, chunk: Chunk) -> Iterator[TaggedPlace]:
         labels = {kind.lower(): kind for kind in self.types}
         for start, end in windows(chunk):
             found: list[Mapping[str, Any]] = self.model.predict_entities(
@@ -76,7 +76,7 @@ class GlinerExtractor:
 
 
 def windows(chunk: Chunk) -> Iterator[tuple[int, int]]:
-    """Yield stretches of whole sentences, which tile a chunk's text."""
+    """Yield ranges of whole sentences that together cover a chunk's text."""
     start = end = 0
     for one in chunk.sentences:
         if one.end - start > WINDOW and end > start:

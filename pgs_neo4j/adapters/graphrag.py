@@ -1,7 +1,7 @@
-"""Retrievers for GraphRAG of neo4j-graphrag.
+"""Retrievers for neo4j-graphrag.
 
-``PGSRetriever`` searches as ``pgs.search`` does. ``PGSFindingsRetriever`` asks a question, and its
-items are the findings.
+``PGSRetriever`` returns the nodes that ``pgs.search`` finds. ``PGSFindingsRetriever`` asks a
+question, and returns the findings.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ from pgs_neo4j.model import Found, FoundItem, GraphMapping
 class PGSRetriever(Retriever):  # type: ignore[misc]
     """Finds the nodes of a graph that match a question, without a language model.
 
-    It has its own connection, which ``close`` or the end of a ``with`` block closes. Any thread may
-    search; so may code that runs in an event loop, which then waits.
+    It has its own connection, which ``close`` or the end of a ``with`` block closes. Searches may
+    run in any thread; in an event loop, a search blocks the loop.
     """
 
     def __init__(
@@ -38,9 +38,9 @@ class PGSRetriever(Retriever):  # type: ignore[misc]
         result_formatter: Callable[[Any], RetrieverResultItem] | None = None,
         **settings: Unpack[SettingsOverrides],
     ) -> None:
-        """Connect as configured, without models; ``settings`` override what is configured.
+        """Connect as configured, without models; ``settings`` override the configuration.
 
-        ``graph`` among them names a stored graph. A ``mapping`` takes its place and need not be
+        The setting ``graph`` names a stored graph. A ``mapping`` replaces it, and need not be
         stored. Raises ConfigError and DatabaseError.
         """
         # The base class would only check a driver of its own, which is not asynchronous.
@@ -54,9 +54,9 @@ class PGSRetriever(Retriever):  # type: ignore[misc]
     ) -> RawSearchResult:
         """Find the ``top_k`` nodes that match a question, best first.
 
-        Modes are those of ``pgs.search``. "hybrid" suits most questions, "local" those about named
-        things, "global" broad ones, and "naive" compares embeddings alone. Raises QuestionError,
-        UsageError, UnknownGraphError, and DatabaseError.
+        Modes are those of ``pgs.search``. "hybrid" suits most questions, "local" suits questions
+        about named things, "global" suits broad questions, and "naive" only compares embeddings.
+        Raises QuestionError, UsageError, UnknownGraphError, and DatabaseError.
         """
         found = self._engine.run(self._search(query_text, mode, top_k))
         metadata = {
@@ -66,7 +66,7 @@ class PGSRetriever(Retriever):  # type: ignore[misc]
             "warnings": list(found.warnings),
             "changed": found.changed,
         }
-        return RawSearchResult(records=_records(found.items), metadata=metadata)
+        return RawSearchResult(records=_make_records(found.items), metadata=metadata)
 
     def close(self) -> None:
         """Close the connection; searches that still run end with UsageError."""
@@ -88,7 +88,7 @@ class PGSRetriever(Retriever):  # type: ignore[misc]
 
 
 class PGSFindingsRetriever(Retriever):  # type: ignore[misc]
-    """Reads the partitions of a graph that matter, by a model, and returns what it found there.
+    """Lets a model read the partitions that matter to a question, and returns its findings.
 
     It has its own connection, which ``close`` or the end of a ``with`` block closes.
     """
@@ -101,9 +101,9 @@ class PGSFindingsRetriever(Retriever):  # type: ignore[misc]
         result_formatter: Callable[[Any], RetrieverResultItem] | None = None,
         **settings: Unpack[SettingsOverrides],
     ) -> None:
-        """Connect as configured; ``settings`` override what is configured.
+        """Connect as configured; ``settings`` override the configuration.
 
-        ``graph`` among them names a stored graph. Raises ConfigError, DatabaseError, ModelError.
+        The setting ``graph`` names a stored graph. Raises ConfigError, DatabaseError, ModelError.
         """
         # The base class would only check a driver of its own, which is not asynchronous.
         self.result_formatter = result_formatter or format_record
@@ -121,9 +121,9 @@ class PGSFindingsRetriever(Retriever):  # type: ignore[misc]
         max_cost: float | None = None,
         run: str | None = None,
     ) -> RawSearchResult:
-        """Ask a question, and return its findings, those with valid citations first.
+        """Ask a question, and return its findings; findings with valid citations come first.
 
-        ``mode``, ``session``, and ``full_sweep`` are those of ``PGS.execute``; ``max_calls`` and
+        ``mode``, ``session``, and ``full_sweep`` are options of ``PGS.execute``; ``max_calls`` and
         ``max_cost`` limit the question. ``run`` names a stored run whose findings are returned
         instead. Raises what ``PGS.execute`` raises.
         """
@@ -136,8 +136,8 @@ class PGSFindingsRetriever(Retriever):  # type: ignore[misc]
         query = FindingQuery(
             run=run, mode=given, session=session, full_sweep=full_sweep, top_k=top_k, knobs=knobs
         )
-        listed = self._engine.run(find_findings(self._engine.pgs, query_text, query))
-        return RawSearchResult(records=_records(listed.items), metadata=listed.metadata)
+        found = self._engine.run(find_findings(self._engine.pgs, query_text, query))
+        return RawSearchResult(records=_make_records(found.items), metadata=found.metadata)
 
     def close(self) -> None:
         """Close the connection; questions that still run end with UsageError."""
@@ -155,10 +155,10 @@ class PGSFindingsRetriever(Retriever):  # type: ignore[misc]
         self.close()
 
 
-def _records(items: Sequence[FoundItem | FindingItem]) -> list[Any]:
+def _make_records(items: Sequence[FoundItem | FindingItem]) -> list[Any]:
     return [create_record({"content": one.content, "metadata": one.metadata}) for one in items]
 
 
 def format_record(record: Any) -> RetrieverResultItem:
-    """Return a record of a search as an item of neo4j-graphrag."""
+    """Convert a record of a search to an item of neo4j-graphrag."""
     return RetrieverResultItem(content=record["content"], metadata=record["metadata"])

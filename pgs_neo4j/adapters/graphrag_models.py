@@ -1,6 +1,6 @@
-"""Models and embedders of neo4j-graphrag as those of this package.
+"""Wraps models and embedders of neo4j-graphrag for use in this package.
 
-They are taken by their methods, so nothing of neo4j-graphrag is imported here.
+Protocols describe the methods that they need, so neo4j-graphrag is not imported here.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from pgs_neo4j.text.tokens import estimate
 
 TRIES = 3
 AT_ONCE = 8
-"""Texts that are embedded at once."""
+"""Texts that are embedded concurrently."""
 
 
 class ModelV2(Protocol):
-    """What ``LLMInterfaceV2`` has."""
+    """The part of ``LLMInterfaceV2`` of neo4j-graphrag that is used here."""
 
     model_name: str
 
@@ -35,7 +35,7 @@ class ModelV2(Protocol):
 
 
 class QueryEmbedder(Protocol):
-    """What ``Embedder`` of neo4j-graphrag has."""
+    """The part of ``Embedder`` of neo4j-graphrag that is used here."""
 
     async def async_embed_query(self, text: str) -> list[float]:
         """Return the vector of a text."""
@@ -49,8 +49,8 @@ class QueryEmbedder(Protocol):
 class GraphRAGModel:
     """A model of neo4j-graphrag (``LLMInterfaceV2``) that sweeps and synthesizes.
 
-    ``max_tokens_name`` is how its provider calls the limit of a reply; None sends no limit. The
-    engine tries again by itself, so give the model a ``NoOpRateLimitHandler``.
+    ``max_tokens_name`` is the provider's name for the token limit of a reply; None sends no limit.
+    The engine retries failed calls itself, so give the model a ``NoOpRateLimitHandler``.
     """
 
     def __init__(self, model: ModelV2, *, max_tokens_name: str | None = "max_tokens") -> None:
@@ -63,7 +63,7 @@ class GraphRAGModel:
 
     @property
     def signature(self) -> str:
-        """The class, the name, and the parameters, under which its replies are cached."""
+        """The model's class, name, and parameters, which become part of keys of cached replies."""
         parameters = getattr(self._model, "model_params", None)
         kind, limit = type(self._model).__name__, self._max_tokens_name
         return f"neo4j-graphrag {kind} {self.name} {limit} {parameters!r}"
@@ -71,7 +71,7 @@ class GraphRAGModel:
     async def complete(
         self, prompt: Prompt, *, max_tokens: int, effort: Effort | None = None
     ) -> Completion:
-        """Return the whole reply; an ``effort`` is not passed on. Raises ModelError."""
+        """Return the whole reply. ``effort`` is ignored. Raises ModelError."""
         del effort
         messages = [
             {"role": "system", "content": prompt.system},
@@ -94,19 +94,19 @@ class GraphRAGModel:
     async def stream(
         self, prompt: Prompt, *, max_tokens: int, effort: Effort | None = None
     ) -> AsyncGenerator[str | Completion, None]:
-        """Yield the whole reply as one piece, since the library has no stream."""
+        """Yield the whole reply as one piece, since the library does not stream replies."""
         reply = await self.complete(prompt, max_tokens=max_tokens, effort=effort)
         yield reply.text
         yield reply
 
     async def close(self) -> None:
-        """Leave the model open; it is the caller's."""
+        """Leave the model open, because it belongs to the caller."""
 
 
 class GraphRAGEmbedder:
-    """An embedder of neo4j-graphrag; equal names mean comparable vectors.
+    """An embedder of neo4j-graphrag. Embedders with equal names must return comparable vectors.
 
-    Whatever is behind it may cut long texts, so an ingestion checks that by their vectors.
+    The wrapped embedder may cut long texts, so an ingestion compares vectors to detect cuts.
     """
 
     threshold: float | None = None
@@ -117,15 +117,16 @@ class GraphRAGEmbedder:
         self.name = name
         self.dimensions: int | None = None
         self._embedder = embedder
-        # Only some classes wait without blocking the event loop; all can be called in a thread.
+        # Only classes that define this method themselves await their call. All others would block
+        # the event loop, so they are called in a thread.
         own = type(embedder).__dict__.get("async_embed_query")
-        self._waits = own is not None
+        self._is_async = own is not None
 
     async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return unit rows ``(n, d)`` in the order of ``texts``; zeros for blank ones.
 
-        A row is also zero for a text whose vector is not finite, or zeros. Raises EmbeddingError,
-        also if that is so for all texts.
+        A row is also zero if the vector of a text is not finite. Raises EmbeddingError if the
+        embedder fails, if its vectors differ in length, or if all of them are zero or not finite.
         """
         kept = [row for row, text in enumerate(texts) if text.strip()]
         limit = asyncio.Semaphore(AT_ONCE)
@@ -136,7 +137,7 @@ class GraphRAGEmbedder:
         self.dimensions = next(iter(lengths), self.dimensions)
         rows = np.zeros((len(texts), self.dimensions or 0), dtype=np.float32)
         if kept:
-            with np.errstate(invalid="ignore", over="ignore"):  # such rows become zeros
+            with np.errstate(invalid="ignore", over="ignore"):  # rows that overflow become zeros
                 rows[kept] = unit(np.asarray(vectors, dtype=np.float32))
             if not rows.any():
                 raise EmbeddingError(
@@ -146,19 +147,19 @@ class GraphRAGEmbedder:
         return rows
 
     async def ask_limit(self) -> None:
-        """Do nothing: neo4j-graphrag knows no limits of texts."""
+        """Do nothing, because neo4j-graphrag does not report limits of texts."""
 
     def take_lessons(self, told: ToldLessons | None = None) -> tuple[str, ...]:
-        """Return as sentences what was learned of the embedder and not reported to the run yet."""
+        """Return new lessons about the embedder as sentences, without those that the run has."""
         return self.fit.take_lessons(f"behind {self.name}", told)
 
     async def close(self) -> None:
-        """Leave the embedder open; it is the caller's."""
+        """Leave the embedder open, because it belongs to the caller."""
 
     async def _embed(self, text: str, limit: asyncio.Semaphore) -> list[float]:
         async with limit:
             try:
-                if self._waits:
+                if self._is_async:
                     return await self._embedder.async_embed_query(text)
                 return await asyncio.to_thread(self._embedder.embed_query, text)
             except Exception as error:
@@ -170,7 +171,7 @@ class GraphRAGEmbedder:
 
 
 def _model_error(name: str, error: Exception) -> ModelError:
-    """Return an error of the library as one of this package; its text may hold anything."""
+    """Convert an error of the library; its text is left out, because it may hold user text."""
     kinds = {one.__name__ for one in type(error).__mro__}
     if "RateLimitError" in kinds:
         return ModelRateLimitError(
@@ -185,7 +186,7 @@ def _model_error(name: str, error: Exception) -> ModelError:
 
 
 def _usage(prompt: Prompt, text: str, reported: Any) -> Usage:
-    """Return what a call used, by estimate where the provider reports nothing."""
+    """Return the usage of a call; tokens that the provider does not report are estimated."""
     sent = reported.request_tokens if reported is not None else None
     received = reported.response_tokens if reported is not None else None
     return Usage(

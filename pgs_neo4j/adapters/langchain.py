@@ -1,4 +1,4 @@
-"""A retriever and a tool for LangChain: findings of a question, and its answer."""
+"""A retriever for LangChain that returns findings, and a tool that returns the answer."""
 
 from __future__ import annotations
 
@@ -27,24 +27,25 @@ ABOUT = (
 
 
 class PGSDocuments(BaseRetriever):  # type: ignore[misc]
-    """Returns the findings of a question as documents, whose metadata have the citations.
+    """Returns the findings of a question as documents, with citations in their metadata.
 
     ``PGSDocuments.of(pgs)`` uses an engine that is open in the running event loop. ``connect``
-    opens one of its own, which ``close`` closes. ``query`` says what is asked of the graph.
-    ``k`` is the most documents to return, also in ``invoke``; None for as many as ``query`` says.
+    opens a new engine, which ``close`` closes. ``query`` holds the graph and other options. ``k``
+    is the most documents to return, also as an argument of ``invoke``; if it is None, ``top_k`` of
+    the query applies.
     """
 
     model_config = ConfigDict(arbitrary_types_allowed=True)
 
     access: Any
-    query: Any = FindingQuery()  # pydantic would look into the types of knobs, and refuses them
+    query: Any = FindingQuery()  # Any, because pydantic rejects the types of knobs
     k: Annotated[int, Field(ge=1)] | None = None
 
     @classmethod
     def of(
         cls, pgs: PGS, query: FindingQuery | None = None, *, k: int | None = None
     ) -> PGSDocuments:
-        """Return a retriever on an open engine. Raises UsageError without a running loop."""
+        """Return a retriever that uses an open engine. Raises UsageError without a running loop."""
         return cls(access=GivenEngine(pgs), query=query or FindingQuery(), k=k)
 
     @classmethod
@@ -57,13 +58,13 @@ class PGSDocuments(BaseRetriever):  # type: ignore[misc]
         synthesis_llm: LLM | None = None,
         **settings: Unpack[SettingsOverrides],
     ) -> PGSDocuments:
-        """Return a retriever with an engine of its own; raises as ``PGS.connect``."""
+        """Return a retriever with its own engine. Raises the errors of ``PGS.connect``."""
         opening = PGS.connect(sweep_llm=sweep_llm, synthesis_llm=synthesis_llm, **settings)
         return cls(access=OwnEngine("pgs-langchain", opening), query=query or FindingQuery(), k=k)
 
     def as_pgs_tool(self, name: str = "ask_graph", description: str = ABOUT) -> StructuredTool:
-        """Return a tool for agents: it answers with the text, and has the findings as artifact."""
-        return answer_tool(self.access, self._asked(None), name, description)
+        """Return a tool for agents that returns the answer as text and the findings as artifact."""
+        return make_answer_tool(self.access, self._limit_query(None), name, description)
 
     def close(self) -> None:
         """Close the engine that ``connect`` opened."""
@@ -77,7 +78,7 @@ class PGSDocuments(BaseRetriever):  # type: ignore[misc]
         k: int | None = None,
     ) -> list[Document]:
         access: EngineAccess = self.access
-        return _documents(access.run(find_findings(access.pgs, query, self._asked(k))))
+        return _make_documents(access.run(find_findings(access.pgs, query, self._limit_query(k))))
 
     async def _aget_relevant_documents(
         self,
@@ -87,25 +88,27 @@ class PGSDocuments(BaseRetriever):  # type: ignore[misc]
         k: int | None = None,
     ) -> list[Document]:
         access: EngineAccess = self.access
-        return _documents(await access.reach(find_findings(access.pgs, query, self._asked(k))))
+        return _make_documents(
+            await access.run_async(find_findings(access.pgs, query, self._limit_query(k)))
+        )
 
-    def _asked(self, k: int | None) -> FindingQuery:
-        """Return the query, limited by the call, else by the retriever, else by itself."""
+    def _limit_query(self, k: int | None) -> FindingQuery:
+        """Return the query with the limit of the call, else of the retriever, else its own."""
         query: FindingQuery = self.query
         most = next((one for one in (k, self.k) if one is not None), query.top_k)
         return replace(query, top_k=most)
 
 
-def answer_tool(
+def make_answer_tool(
     access: EngineAccess, query: FindingQuery, name: str, description: str
 ) -> StructuredTool:
-    """Return a tool that answers questions; its artifact has the run and the findings."""
+    """Return a tool that answers questions; its artifact holds the run and the findings."""
 
     def ask(question: str) -> tuple[str, dict[str, Any]]:
-        return _answer_of(access.run(find_findings(access.pgs, question, query)))
+        return _make_reply(access.run(find_findings(access.pgs, question, query)))
 
     async def ask_async(question: str) -> tuple[str, dict[str, Any]]:
-        return _answer_of(await access.reach(find_findings(access.pgs, question, query)))
+        return _make_reply(await access.run_async(find_findings(access.pgs, question, query)))
 
     return StructuredTool.from_function(
         func=ask,
@@ -116,10 +119,10 @@ def answer_tool(
     )
 
 
-def _answer_of(listed: FindingList) -> tuple[str, dict[str, Any]]:
-    findings = [{"text": item.content, **item.metadata} for item in listed.items]
-    return listed.answer.text, {**listed.metadata, "findings": findings}
+def _make_reply(found: FindingList) -> tuple[str, dict[str, Any]]:
+    findings = [{"text": item.content, **item.metadata} for item in found.items]
+    return found.answer.text, {**found.metadata, "findings": findings}
 
 
-def _documents(listed: FindingList) -> list[Document]:
-    return [Document(page_content=item.content, metadata=item.metadata) for item in listed.items]
+def _make_documents(found: FindingList) -> list[Document]:
+    return [Document(page_content=item.content, metadata=item.metadata) for item in found.items]

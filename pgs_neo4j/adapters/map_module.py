@@ -1,4 +1,4 @@
-"""The map of the page as one module for notebooks: its script, its styles, and its data."""
+"""Builds the web page's map as one module for notebooks: script, styles, and data."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SCRIPTS = (
     *(f"web/static/map/{name}.js" for name in ("places", "painting", "canvas")),
     "adapters/map_widget.js",
 )
-"""Files of the package, each before those that import it."""
+"""Script files of the package; each file comes before the files that import it."""
 
 _IMPORT = re.compile(r'^import [^;]*? from "[^"]+";\n', re.MULTILINE)
 _EXPORT = re.compile(r"^export (?!default)", re.MULTILINE)
@@ -46,10 +46,9 @@ _SHEET = """
 
 @cache
 def widget_module() -> str:
-    """Return the script as one ES module, which loads nothing.
+    """Return the script as one ES module that imports nothing.
 
-    The files of the page are modules without names in common, so they need only be strung
-    together.
+    The files share no names, so they can be concatenated once imports and exports are removed.
     """
     root = files("pgs_neo4j")
     parts = (root.joinpath(name).read_text(encoding="utf-8") for name in SCRIPTS)
@@ -58,7 +57,7 @@ def widget_module() -> str:
 
 @cache
 def widget_sheet() -> str:
-    """Return the styles, with the colors of the page by the theme of the notebook or browser."""
+    """Return the styles, with the page's colors for the theme of the notebook or browser."""
     light = '[data-jp-theme-light="true"] .pgs-map, .vscode-light .pgs-map'
     dark = '[data-jp-theme-light="false"] .pgs-map, .vscode-dark .pgs-map, [theme="dark"] .pgs-map'
     by_browser = f"@media (prefers-color-scheme: dark) {{ .pgs-map {{\n{DARK}}} }}\n"
@@ -66,15 +65,15 @@ def widget_sheet() -> str:
     return f".pgs-map {{\n{LIGHT}}}\n{by_browser}{by_notebook}{_SHEET}"
 
 
-def widget_data(drawn: PartitionMap, read: Mapping[int, int]) -> tuple[Json, list[int]]:
-    """Return a map, and how many nodes of each of its places were read, as JSON data.
+def widget_data(partition_map: PartitionMap, read: Mapping[int, int]) -> tuple[Json, list[int]]:
+    """Return a map as JSON data, and the number of nodes read at each of its places.
 
-    ``read`` counts the nodes that were read of each partition.
+    ``read`` maps partitions to the number of their nodes that were read.
     """
-    atlas: Json = plain_data(drawn)
-    return atlas, count_by_place(drawn, read)
+    atlas: Json = plain_data(partition_map)
+    return atlas, count_by_place(partition_map, read)
 
 
-def count_by_place(drawn: PartitionMap, nodes: Mapping[int, int]) -> list[int]:
-    """Return how many ``nodes``, counted by partition, each place of a map has."""
-    return [sum(nodes.get(part, 0) for part in place.partitions) for place in drawn.places]
+def count_by_place(partition_map: PartitionMap, nodes: Mapping[int, int]) -> list[int]:
+    """Sum the counts of ``nodes`` by partition for each place of a map."""
+    return [sum(nodes.get(part, 0) for part in place.partitions) for place in partition_map.places]

@@ -17,12 +17,12 @@ from pgs_neo4j.engine import PGS
 
 
 class MapWidget(anywidget.AnyWidget):  # type: ignore[misc]
-    """A map of partitions, in the colors of what a session has read.
+    """A map of partitions, colored by how much a session has read.
 
-    A click sets ``place``, the id of a place on the map, and ``partition``: the same where places
-    are partitions, None where they are groups of them. ``read`` counts the nodes that were read of
-    each place, and ``unproven`` others that were shown without proof. ``drawing`` is ``areas`` or
-    ``network``.
+    A click sets ``place``, the id of a place on the map, and ``partition``: the same id if the
+    place is a partition, None if it is a group of partitions. ``read`` counts the nodes read at
+    each place, and ``unproven`` counts further nodes that were shown without proof. ``drawing`` is
+    ``areas`` or ``network``.
     """
 
     _esm = widget_module()
@@ -43,12 +43,13 @@ async def map_widget(
     drawing: Literal["areas", "network"] = "areas",
     within: int | None = None,
 ) -> MapWidget:
-    """Return the map of a graph's current partitions for the output of a cell.
+    """Return the map of a graph's current partitions as a widget.
 
-    ``within`` is the ``place`` of another map that shows groups. Raises as ``pgs.browse.map``.
+    With ``within``, the ``place`` of a group on another map, only this group is shown. Raises the
+    errors of ``pgs.browse.map``.
     """
-    drawn = await pgs.browse.map(graph, within=within)
+    partition_map = await pgs.browse.map(graph, within=within)
     reading = await pgs.browse.reading(graph, session)
-    atlas, read = widget_data(drawn, {one.partition: one.nodes_read for one in reading})
-    unproven = count_by_place(drawn, {one.partition: one.nodes_unproven for one in reading})
+    atlas, read = widget_data(partition_map, {one.partition: one.nodes_read for one in reading})
+    unproven = count_by_place(partition_map, {one.partition: one.nodes_unproven for one in reading})
     return MapWidget(atlas=atlas, read=read, unproven=unproven, drawing=drawing)

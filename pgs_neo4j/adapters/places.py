@@ -1,4 +1,4 @@
-"""Makes an extraction of the places that a tagger of names found in a chunk."""
+"""Builds an extraction from the names that a tagger found in a chunk."""
 
 from __future__ import annotations
 
@@ -13,60 +13,60 @@ from pgs_neo4j.text.extraction.names import clean_name, name_fault, normalize_na
 
 OCCURS_WITH = "occurs with"
 MOST_ENTITIES, MOST_PAIRS = 200, 60
-"""Entities of a chunk, and pairs of them that share sentences, the strongest ones."""
+"""The most entities of a chunk, and the most pairs of entities that share sentences."""
 PER_SENTENCE = 12
-"""Entities of a sentence that are paired; lists have more."""
+"""The most entities of a sentence to pair. Only lists name more, and mean no relation."""
 
-_Named = tuple[str, str]
+_EntityKey = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True)
 class TaggedPlace:
-    """A stretch ``text[start:end]`` of a chunk that names something of a type."""
+    """A range ``text[start:end]`` of a chunk that names an entity of a type."""
 
     start: int
     end: int
     type: str
 
 
-def extraction_of(chunk: Chunk, places: Iterable[TaggedPlace]) -> Extraction:
-    """Return the entities at some places of a chunk, and relations between those of one sentence.
+def build_extraction(chunk: Chunk, places: Iterable[TaggedPlace]) -> Extraction:
+    """Return the entities at tagged places, and relations between entities of one sentence.
 
-    What cannot be a name is dropped and counted.
+    Text that cannot be a name is dropped, and counted by reason.
     """
     starts = [one.start for one in chunk.sentences]
-    names: dict[_Named, str] = {}
-    sentences: dict[_Named, list[int]] = defaultdict(list)
+    names: dict[_EntityKey, str] = {}
+    sentences: dict[_EntityKey, list[int]] = defaultdict(list)
     dropped: Counter[str] = Counter()
     for place in sorted(places, key=lambda one: (one.start, one.end)):
         name = clean_name(chunk.text[place.start : place.end])
         if (fault := name_fault(name)) is not None:
             dropped[fault] += 1
             continue
-        named = normalize_name(name), place.type
-        if named not in names and len(names) == MOST_ENTITIES:
+        key = normalize_name(name), place.type
+        if key not in names and len(names) == MOST_ENTITIES:
             dropped["too many"] += 1
             continue
-        names.setdefault(named, name)
+        names.setdefault(key, name)
         number = bisect_right(starts, place.start)
-        if number not in sentences[named][-1:]:
-            sentences[named].append(number)
+        if number not in sentences[key][-1:]:
+            sentences[key].append(number)
     entities = tuple(
-        ExtractedEntity(name=name, type=named[1], sentences=tuple(sentences[named]))
-        for named, name in names.items()
+        ExtractedEntity(name=name, type=key[1], sentences=tuple(sentences[key]))
+        for key, name in names.items()
     )
-    return Extraction(entities, tuple(_relations(names, sentences)), dict(dropped))
+    return Extraction(entities, tuple(_pair_entities(names, sentences)), dict(dropped))
 
 
-def _relations(
-    names: Mapping[_Named, str], sentences: Mapping[_Named, list[int]]
+def _pair_entities(
+    names: Mapping[_EntityKey, str], sentences: Mapping[_EntityKey, list[int]]
 ) -> Iterator[ExtractedRelation]:
-    """Yield pairs of entities that share sentences, the strongest first."""
-    inside: dict[int, list[_Named]] = defaultdict(list)
-    for named in names:
-        for number in sentences[named]:
-            inside[number].append(named)
-    shared: dict[tuple[_Named, _Named], list[int]] = defaultdict(list)
+    """Yield pairs of entities that share sentences, the pair with the most sentences first."""
+    inside: dict[int, list[_EntityKey]] = defaultdict(list)
+    for key in names:
+        for number in sentences[key]:
+            inside[number].append(key)
+    shared: dict[tuple[_EntityKey, _EntityKey], list[int]] = defaultdict(list)
     for number, together in sorted(inside.items()):
         for one, other in combinations(together[:PER_SENTENCE], 2):
             if one[0] != other[0]:

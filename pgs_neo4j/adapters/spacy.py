@@ -1,4 +1,4 @@
-"""Extracts entities by a pipeline of spaCy, without a call of a language model."""
+"""Extracts entities with a spaCy pipeline, without calling a language model."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from threading import Lock
 from types import MappingProxyType
 from typing import Any
 
-from pgs_neo4j.adapters.places import TaggedPlace, extraction_of
+from pgs_neo4j.adapters.places import TaggedPlace, build_extraction
 from pgs_neo4j.errors import ConfigError
 from pgs_neo4j.graph.hashes import digest
 from pgs_neo4j.model.documents import Chunk, Extraction
 from pgs_neo4j.model.ingest import ExtractionForecast
 
 FORM = "1"
-"""Version of the rules; a new one makes documents stale."""
+"""Version of the extraction rules. A new version makes extracted documents stale."""
 TYPES: Mapping[str, str] = MappingProxyType(
     {
         **dict.fromkeys(("PERSON", "PER"), "Person"),
@@ -30,17 +30,18 @@ TYPES: Mapping[str, str] = MappingProxyType(
         **dict.fromkeys(("TIME", "PERCENT", "MONEY", "QUANTITY", "ORDINAL", "CARDINAL"), ""),
     }
 )
-"""Types by the labels of the usual pipelines; what has an empty one is left out."""
+"""Maps labels of common pipelines to entity types. Labels with an empty type are left out."""
 
 
 @dataclass(frozen=True, eq=False)
 class SpacyExtractor:
-    """Names the entities that a pipeline of spaCy finds, and relates those of one sentence.
+    """Finds entities with a spaCy pipeline, and relates entities of one sentence.
 
-    ``pipeline`` is the name or folder of an installed one, or a loaded one. ``types`` add to
-    ``TYPES``; a label without a type is the type. The signature has the name and version of the
-    pipeline, and the patterns of its rulers; change ``version`` with anything else. Raises
-    ConfigError without spaCy or such a pipeline; nothing is downloaded.
+    ``pipeline`` is the name or folder of an installed pipeline, or a loaded pipeline. ``types``
+    maps further labels to types, and overrides ``TYPES``; a label in neither is used as the type.
+    The signature covers the name and version of the pipeline and the patterns of its rulers; if
+    anything else changes, change ``version``. Raises ConfigError if spaCy or the pipeline is
+    missing; nothing is downloaded.
     """
 
     pipeline: Any
@@ -50,7 +51,7 @@ class SpacyExtractor:
 
     schema = None
     free = True
-    shares = True  # a pipe
+    shares = True  # A pipeline processes texts in batches.
     sure = True
 
     def __post_init__(self) -> None:
@@ -63,11 +64,11 @@ class SpacyExtractor:
         """A hash of the pipeline, the patterns of its rulers, and the types."""
         pipeline = self.pipeline
         made = [pipeline.meta.get(key, "") for key in ("lang", "name", "version", "spacy_version")]
-        parts = [(name, _patterns(pipe)) for name, pipe in pipeline.pipeline]
+        parts = [(name, _read_patterns(pipe)) for name, pipe in pipeline.pipeline]
         return digest(["spacy", FORM, self.version, made, parts, sorted(self.types.items())])
 
     async def forecast(self, chunks: Sequence[Chunk]) -> ExtractionForecast:  # noqa: ARG002
-        """Return no calls."""
+        """Forecast no model calls."""
         return ExtractionForecast()
 
     async def extract(self, chunks: Sequence[Chunk]) -> Sequence[Extraction]:
@@ -78,23 +79,23 @@ class SpacyExtractor:
         with self._lock:  # a pipeline serves one thread at a time
             texts = [*self.pipeline.pipe(chunk.text for chunk in chunks)]
         return [
-            extraction_of(
+            build_extraction(
                 chunk,
                 (
                     TaggedPlace(one.start_char, one.end_char, kind)
                     for one in text.ents
-                    if (kind := self._type(one.label_))
+                    if (kind := self._find_type(one.label_))
                 ),
             )
             for chunk, text in zip(chunks, texts, strict=True)
         ]
 
-    def _type(self, label: str) -> str:
+    def _find_type(self, label: str) -> str:
         return self.types.get(label, TYPES.get(label, label))
 
 
-def _patterns(pipe: object) -> str:
-    """Return the patterns of a ruler; empty for another part of a pipeline."""
+def _read_patterns(pipe: object) -> str:
+    """Return the patterns of a ruler; empty for any other component of a pipeline."""
     return str(getattr(pipe, "patterns", ""))
 
 

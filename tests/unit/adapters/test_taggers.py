@@ -16,7 +16,7 @@ from pgs_neo4j.adapters.places import (
     MOST_ENTITIES,
     MOST_PAIRS,
     TaggedPlace,
-    extraction_of,
+    build_extraction,
 )
 from pgs_neo4j.documents.order import Extractor
 from pgs_neo4j.errors import ConfigError
@@ -172,7 +172,7 @@ def test_what_is_no_name_is_counted_and_entities_are_bounded() -> None:
     for word in text[9:].split(" "):
         places.append(TaggedPlace(start, start + len(word), "Person"))
         start += len(word) + 1
-    said = extraction_of(chunk, reversed(places))
+    said = build_extraction(chunk, reversed(places))
     assert len(said.entities) == MOST_ENTITIES
     assert said.dropped == {"pronoun": 1, "no name": 1, "too many": 5}
     assert len(said.relations) == MOST_PAIRS
