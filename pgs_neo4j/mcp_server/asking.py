@@ -1,4 +1,4 @@
-"""Tools about questions: plan one, ask it, fetch its result, read on, and cancel."""
+"""Tools for questions: plan, ask, fetch the result, continue reading, and cancel."""
 
 from __future__ import annotations
 
@@ -60,21 +60,21 @@ Offset = Annotated[int, Field(ge=0, description="Character of the answer to begi
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What a run may use besides money, under the names of the settings; None limits nothing."""
+    """Limits of a run other than its cost, named like the settings; None means no limit."""
 
     max_calls: int | None = None
     max_tokens: int | None = None
     max_sweep_partitions: int | None = None
 
     def lowered(self, stored: object) -> Limits:
-        """Return the lower of these and of those that a run was begun with."""
+        """Return the lower of each limit here and the same limit in the stored knobs of a run."""
         own = asdict(self).items()
         return Limits(**{name: lower_limit(stored, name, most) for name, most in own})
 
 
 @dataclass(frozen=True, slots=True)
 class AskingTools:
-    """Tools that cost model calls, or write partitions."""
+    """Tools that call models or write partitions."""
 
     service: McpService
 
@@ -269,7 +269,7 @@ class AskingTools:
 
 @dataclass(frozen=True, slots=True)
 class ResultTool:
-    """The tool that fetches answers; it changes nothing."""
+    """The tool that fetches answers. It only reads."""
 
     service: McpService
 
@@ -287,7 +287,7 @@ class ResultTool:
 
 
 async def wait_for(service: McpService, ctx: Call, live: LiveQuestion, wait_s: float) -> None:
-    """Wait for a question, within the bounds, and report its progress to the caller."""
+    """Wait for a question, at most as long as the bounds allow, and report its progress."""
 
     async def report(advance: Advance) -> None:
         await ctx.report_progress(advance.value, advance.total, advance.line)
@@ -296,7 +296,7 @@ async def wait_for(service: McpService, ctx: Call, live: LiveQuestion, wait_s: f
 
 
 def _lower(wanted: float | None, configured: float | None) -> float | None:
-    """Return what a caller wants, if that is less than what is configured."""
+    """Return the limit that a caller wants if it is below the configured limit, else None."""
     if wanted is None or (configured is not None and configured <= wanted):
         return None
     return wanted

@@ -1,4 +1,4 @@
-"""Tools that look at graphs, partitions, nodes, and findings."""
+"""Tools that show graphs, partitions, nodes, and findings."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ TERMS, TITLES, TYPES, LINE = 8, 3, 50, 200
 
 @dataclass(frozen=True, slots=True)
 class LookingTools:
-    """Tools that read and never change anything."""
+    """Tools that only read."""
 
     service: McpService
 
@@ -63,7 +63,7 @@ class LookingTools:
             for one in stored
         ]
         fitting = fit_items(entries, self.service.tokens(0.9))
-        return GraphsReply(graphs=fitting, note=_left_out(entries, fitting, "graph"))
+        return GraphsReply(graphs=fitting, note=_count_left_out(entries, fitting, "graph"))
 
     @tool_errors
     async def partitions(
@@ -78,12 +78,12 @@ class LookingTools:
     ) -> PartitionsReply:
         """List the partitions of a graph, or the nodes of one partition by weight."""
         stored = await self.service.graph(ctx, graph)
-        start = _number(after)
+        start = _parse_after(after)
         if partition is not None:
-            return await self._members(stored.name, partition, start, limit)
+            return await self._list_members(stored.name, partition, start, limit)
         parts = await self.service.pgs.partitions(stored.name)
         first = start or 0
-        entries = [_partition(part) for part in parts[first : first + limit]]
+        entries = [_make_partition_entry(part) for part in parts[first : first + limit]]
         fitting = fit_items(entries, self.service.tokens(0.9))
         end = first + len(fitting)
         return PartitionsReply(
@@ -93,11 +93,11 @@ class LookingTools:
             after=str(end) if end < len(parts) else None,
         )
 
-    async def _members(
+    async def _list_members(
         self, graph: str, partition: int, after: int | None, limit: int
     ) -> PartitionsReply:
         page = await self.service.pgs.browse.members(graph, partition, after=after, limit=limit)
-        entries = [_member(member) for member in page.members]
+        entries = [_make_member_entry(member) for member in page.members]
         fitting = fit_items(entries, self.service.tokens(0.9))
         more = page.after is not None or len(fitting) < len(entries)
         return PartitionsReply(
@@ -123,13 +123,13 @@ class LookingTools:
         """Show a node: its text, properties, partition, and a page of its neighbors."""
         stored = await self.service.graph(ctx, graph)
         details = await self.service.pgs.browse.node(stored.name, element_id)
-        page = await self._neighbors(stored.name, element_id, relationship_type, after, limit)
-        return self._node(stored.name, details, page, offset)
+        page = await self._read_neighbors(stored.name, element_id, relationship_type, after, limit)
+        return self._make_node_reply(stored.name, details, page, offset)
 
-    async def _neighbors(
+    async def _read_neighbors(
         self, graph: str, element_id: str, kind: str | None, after: str | None, limit: int
     ) -> NeighborPage:
-        """Return a page of neighbors that fits a reply."""
+        """Return a page of neighbors, with only as many as fit into a reply."""
         read = partial(
             self.service.pgs.browse.neighbors,
             graph,
@@ -138,14 +138,16 @@ class LookingTools:
             after=after,
         )
         page = await read(limit=limit)
-        entries = [_neighbor(one) for one in page.neighbors]
+        entries = [_make_neighbor_entry(one) for one in page.neighbors]
         fitting = fit_items(entries, self.service.tokens(0.3))
         return page if len(fitting) == len(entries) else await read(limit=len(fitting))
 
-    def _node(self, graph: str, details: NodeDetails, page: NeighborPage, offset: int) -> NodeReply:
+    def _make_node_reply(
+        self, graph: str, details: NodeDetails, page: NeighborPage, offset: int
+    ) -> NodeReply:
         text = clean_text(details.text)
         piece, following = cut_text(text, offset, self.service.tokens(0.4))
-        properties, dropped = _properties(details.properties, self.service.tokens(0.15))
+        properties, dropped = _fit_properties(details.properties, self.service.tokens(0.15))
         dropped += details.properties_left_out
         notes = (
             f"the text is cut; offset={following} has the rest" if following else "",
@@ -173,7 +175,7 @@ class LookingTools:
                 TypeCount(type=one.type, outgoing=one.outgoing, count=one.count)
                 for one in page.counts[:TYPES]
             ],
-            neighbors=[_neighbor(one) for one in page.neighbors],
+            neighbors=[_make_neighbor_entry(one) for one in page.neighbors],
             after=page.after,
             note="; ".join(filter(None, notes)),
         )
@@ -192,13 +194,15 @@ class LookingTools:
         findings = await self.service.pgs.browse.findings_on_node(
             stored.name, element_id, sessions=own, limit=limit
         )
-        entries = [_finding(one, caller.own_session(one.session) or "") for one in findings]
+        entries = [
+            _make_finding_entry(one, caller.own_session(one.session) or "") for one in findings
+        ]
         fitting = fit_items(entries, self.service.tokens(0.9))
         return FindingsReply(
             graph=stored.name,
             element_id=element_id,
             findings=fitting,
-            note=_left_out(entries, fitting, "finding")
+            note=_count_left_out(entries, fitting, "finding")
             or ("there may be more; raise limit" if len(findings) == limit else ""),
         )
 
@@ -212,11 +216,11 @@ def partition_text(part: Partition) -> PartitionText:
     )
 
 
-def _partition(part: Partition) -> PartitionEntry:
+def _make_partition_entry(part: Partition) -> PartitionEntry:
     return PartitionEntry(partition=part.id, nodes=part.size, from_graph=partition_text(part))
 
 
-def _member(member: PartitionMember) -> MemberEntry:
+def _make_member_entry(member: PartitionMember) -> MemberEntry:
     return MemberEntry(
         element_id=member.element_id,
         rank=member.rank,
@@ -225,7 +229,7 @@ def _member(member: PartitionMember) -> MemberEntry:
     )
 
 
-def _neighbor(one: NodeNeighbor) -> NeighborEntry:
+def _make_neighbor_entry(one: NodeNeighbor) -> NeighborEntry:
     return NeighborEntry(
         element_id=one.element_id,
         type=one.type,
@@ -239,7 +243,7 @@ def _neighbor(one: NodeNeighbor) -> NeighborEntry:
     )
 
 
-def _finding(one: NodeFinding, session: str) -> FindingEntry:
+def _make_finding_entry(one: NodeFinding, session: str) -> FindingEntry:
     return FindingEntry(
         run=one.run,
         session=session,
@@ -249,8 +253,8 @@ def _finding(one: NodeFinding, session: str) -> FindingEntry:
     )
 
 
-def _properties(values: Mapping[str, object], tokens: int) -> tuple[Json, int]:
-    """Return the properties that fit, and how many do not."""
+def _fit_properties(values: Mapping[str, object], tokens: int) -> tuple[Json, int]:
+    """Return the properties that fit into ``tokens``, and the number of those left out."""
     shown: Json = {}
     for name, value in values.items():
         text = clean_text(value) if isinstance(value, str) else value
@@ -261,7 +265,7 @@ def _properties(values: Mapping[str, object], tokens: int) -> tuple[Json, int]:
     return shown, len(values) - len(shown)
 
 
-def _number(after: str | None) -> int | None:
+def _parse_after(after: str | None) -> int | None:
     if after is None:
         return None
     if not (after.isascii() and after.isdecimal() and len(after) < 10):
@@ -269,6 +273,6 @@ def _number(after: str | None) -> int | None:
     return int(after)
 
 
-def _left_out(entries: Sized, fitting: Sized, what: str) -> str:
+def _count_left_out(entries: Sized, fitting: Sized, what: str) -> str:
     left = len(entries) - len(fitting)
     return f"{counted(left, what)} left out to keep the reply short" if left else ""

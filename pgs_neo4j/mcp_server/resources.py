@@ -1,4 +1,4 @@
-"""Resources: runs with their answers, and partitions with their nodes."""
+"""MCP resources: runs with their answers, and partitions with their nodes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ FROM_MODEL = (
 
 @dataclass(frozen=True, slots=True)
 class Resources:
-    """Texts under ``pgs://``, in Markdown."""
+    """Markdown texts at addresses that begin with ``pgs://``."""
 
     service: McpService
 

@@ -1,4 +1,4 @@
-"""Replies about plans and runs: in progress here, stored with an answer, or ended without one."""
+"""Builds replies about plans, and about runs in progress, with an answer, or without one."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ RESUMABLE = "continue_reading with this run resumes it; what was read is not pai
 
 @dataclass(frozen=True, slots=True)
 class StoredResult:
-    """A stored run that the caller may see, with its answer if it has one."""
+    """A stored run that the caller may see, and its answer if there is one."""
 
     service: McpService
     stored: StoredRun
@@ -39,7 +39,7 @@ class StoredResult:
     answer: Answer | None
 
     def reply(self, offset: int = 0) -> RunReply:
-        """Return the reply about it."""
+        """Return a reply about the run, with its answer from character ``offset`` on."""
         properties = self.stored.properties
         reply = RunReply(
             run=self.stored.id,
@@ -69,19 +69,17 @@ async def read_result(service: McpService, caller: AgentCaller, run: str) -> Sto
     return StoredResult(service, stored, own, answer)
 
 
-async def question_reply(
-    service: McpService, caller: AgentCaller, live: LiveQuestion, offset: int
-) -> RunReply:
-    """Return the reply about a question of this process; what has ended is read back.
+async def question_reply(service: McpService, caller: AgentCaller, live: LiveQuestion, offset: int) -> RunReply:
+    """Return a reply about a question that this process was asked.
 
-    What is kept here may quote what was deleted since. Raises UnknownRunError when its answer is
-    gone.
+    The answer of an ended run is read from the database, since the copy in memory may quote text
+    that was deleted later. Raises UnknownRunError if the answer no longer exists.
     """
     if not live.active and (live.answer is not None or live.advance.run):
         try:
-            stored = (await read_result(service, caller, live.id)).reply(offset)
+            stored = (await read_result(service, caller, live.run)).reply(offset)
             return stored.model_copy(update={"error": live.error or stored.error})
-        except UnknownRunError:  # its session was deleted, or everything
+        except UnknownRunError:  # its session or the whole database content was deleted
             if live.answer is not None:
                 raise
     state = "running" if live.active else "interrupted" if live.cancelled else "failed"
@@ -99,10 +97,10 @@ async def question_reply(
 
 
 def with_answer(reply: RunReply, answer: Answer, offset: int, service: McpService) -> RunReply:
-    """Return a reply with an answer, cut to the tokens of a reply."""
+    """Add an answer to a reply, cut so that the reply stays within its token limit."""
     text = plain(answer.text)
     piece, following = cut_text(text, offset, service.tokens(0.6))
-    cited = _cited(answer, piece)
+    cited = _list_cited_nodes(answer, piece)
     fitting = fit_items(cited, service.tokens(0.25))
     left = len(cited) - len(fitting)
     notes = (
@@ -137,7 +135,7 @@ def with_answer(reply: RunReply, answer: Answer, offset: int, service: McpServic
 
 
 def plan_reply(plan: Plan, session: str, tokens: int) -> PlanReply:
-    """Return a plan, with as many of its partitions as fit."""
+    """Return a reply about a plan, with as many partitions as fit into ``tokens``."""
     entries = [
         PlannedPartition(
             partition=one.partition,
@@ -181,8 +179,8 @@ def _totals(total: PlannedTotal) -> PlannedTotals:
     )
 
 
-def _cited(answer: Answer, piece: str) -> list[CitedNode]:
-    """Return the nodes that a piece of an answer cites, each once, in the order of the answer."""
+def _list_cited_nodes(answer: Answer, piece: str) -> list[CitedNode]:
+    """Return each node that a piece of an answer cites, in the order of the answer's citations."""
     valid: dict[str, Citation] = {}
     for citation in answer.synthesis.citations:
         if citation.valid:

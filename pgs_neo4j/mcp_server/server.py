@@ -1,4 +1,7 @@
-"""Makes the MCP server, and serves it over stdin and stdout; ``transport`` serves it over HTTP."""
+"""Creates the MCP server, and serves it over stdin and stdout.
+
+The module ``transport`` serves it over HTTP.
+"""
 
 from __future__ import annotations
 
@@ -47,7 +50,7 @@ PLANS = ToolAnnotations(
 
 
 def create_server(service: McpService, *, read_only: bool = False) -> MCPServer[Any]:
-    """Return the MCP server; ``read_only`` leaves out whatever asks or writes."""
+    """Return the server of a service; ``read_only`` leaves out the tools that ask or write."""
     looking, asking = LookingTools(service), AskingTools(service)
     reads = (looking.graphs, looking.partitions, looking.node, looking.findings_on_node)
     tools: list[Tool] = [checked_tool(tool, READS) for tool in (*reads, ResultTool(service).result)]
@@ -64,7 +67,7 @@ def create_server(service: McpService, *, read_only: bool = False) -> MCPServer[
             log_level="WARNING",
             subscriptions=False,
         )
-    # There are none, and what a server answers it also advertises.
+    # The server has no prompts. The library would advertise them as long as it has these handlers.
     for method in ("prompts/list", "prompts/get"):
         server._lowlevel_server._request_handlers.pop(method)
     resources = Resources(service)
@@ -81,13 +84,13 @@ def create_server(service: McpService, *, read_only: bool = False) -> MCPServer[
 async def serve_stdio(
     pgs: PGS, *, read_only: bool = False, max_runs: int = 2, bounds: McpBounds | None = None
 ) -> None:
-    """Serve one client until it leaves. Runs in progress then are canceled, and can be resumed."""
+    """Serve one client until it disconnects, then cancel its runs, which can be resumed."""
     service = McpService(pgs, QuestionBoard(max_runs), bounds=bounds or McpBounds())
     protocol = create_server(service, read_only=read_only)._lowlevel_server
     ready: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
 
     async def refuse(error: JSONRPCError) -> None:
-        with suppress(anyio.ClosedResourceError, anyio.BrokenResourceError):  # nobody reads it
+        with suppress(anyio.ClosedResourceError, anyio.BrokenResourceError):  # the client is gone
             await (await ready).send(SessionMessage(error))
 
     lines: Any = pass_requests(read_lines(sys.stdin.fileno()), refuse)
@@ -101,7 +104,7 @@ async def serve_stdio(
 
 @contextmanager
 def _no_logging_setup() -> Iterator[None]:
-    """Keep the library from setting up the logs of the whole process."""
+    """Keep the library from configuring the root logger."""
     root, handler = logging.getLogger(), logging.NullHandler()
     root.addHandler(handler)
     try:

@@ -1,13 +1,14 @@
-"""Reads requests on stdin line by line, and answers the lines that hold none.
+"""Reads requests from stdin line by line, and answers invalid lines with errors.
 
-The library would read in a thread that Python waits for at the end, so a server whose client is
-silent would outlast every signal. A daemon thread reads here instead. Memory is bounded, however
-long a line is, and however fast the client sends.
+The MCP library reads in a thread that Python waits for at exit, so a server with a silent client
+would survive every signal. This module reads in a daemon thread instead. Memory is bounded for
+lines of any length, and for clients that send at any speed.
 
-A client waits for an answer to each request that it sends, but the library would only log some of
-them. Some are no JSON to it, such as half of a surrogate pair, or a number of thousands of digits.
-Others have an id that no request may have, and pass for notifications, or are too long to be read.
-All get an error, with their id if it can be found.
+A client waits for an answer to each of its requests, but the library only logs some invalid
+requests. It cannot parse some as JSON, for example half of a surrogate pair or a number with
+thousands of digits. It takes requests with an invalid id for notifications. Some lines are too long
+to read. This module answers all of these with an error, which has the id of the request if it can
+be found.
 """
 
 from __future__ import annotations
@@ -32,15 +33,16 @@ from pydantic import ValidationError
 
 SIZE = 65_536
 MOST_LINE = 1_000_000
-"""Bytes of a line. A request has a few hundred, and none needs as many as this."""
+"""Bytes of a line. A request usually has a few hundred."""
 KEPT = 1000
-"""Bytes of both ends of a longer line that are kept, as they may show the id of a request."""
+"""Bytes kept from each end of a longer line, because they may contain the id of the request."""
 MOST_READ = 16
-"""Pieces that are read before they are taken, so that a client that sends more has to wait."""
+"""The most pieces that wait to be processed; the reading thread pauses at this number."""
 MOST_DIGITS = 300
-"""Digits of a whole number that an error can repeat as an id."""
-# Clients write the id first or last. What stands beside it is plain text, so a line that is JSON
-# has no other member of its outermost object there.
+"""The most digits of a whole number that an error can repeat as an id."""
+# Clients write the id as the first or last member of the object. The patterns accept only the
+# members "jsonrpc" and "method" beside it, so in valid JSON they match an id of the outermost
+# object and never an id inside other members.
 _BESIDE = r'"(?:jsonrpc|method)"\s*:\s*"[^"\\]*"'
 _ID = rf'"id"\s*:\s*("[^"\\\x00-\x1f]*"|-?\d{{1,{MOST_DIGITS}}})'
 _FIRST = re.compile(rf"\s*\{{\s*(?:{_BESIDE}\s*,\s*)*{_ID}\s*,")
@@ -49,46 +51,46 @@ _LAST = re.compile(rf"[\]}}\"\w]\s*,\s*(?:{_BESIDE}\s*,\s*)*{_ID}\s*(?:,\s*{_BES
 
 @dataclass(frozen=True, slots=True)
 class LongLine:
-    """The ends of a line that was too long to be kept."""
+    """The two ends of a line that is too long to keep."""
 
     begin: str
     end: str
 
 
 async def read_lines(descriptor: int) -> AsyncIterator[str | LongLine]:
-    """Yield the lines that arrive at a file descriptor, until its end."""
+    """Yield the lines from a file descriptor, until the end of the file."""
     loop = asyncio.get_running_loop()
     arrived: asyncio.Queue[bytes] = asyncio.Queue()
-    free = threading.Semaphore(MOST_READ)
+    room = threading.Semaphore(MOST_READ)
 
     def read() -> None:
         try:
             while True:
-                free.acquire()
+                room.acquire()
                 data = _read(descriptor)
                 loop.call_soon_threadsafe(arrived.put_nowait, data)
                 if not data:
                     return
-        except RuntimeError:  # the loop has closed, and nobody reads any more
+        except RuntimeError:  # the event loop has closed
             return
 
     threading.Thread(target=read, name="stdin", daemon=True).start()
-    begun = _BegunLine()
+    current = _PartialLine()
     while data := await arrived.get():
         *pieces, rest = data.split(b"\n")
         for piece in pieces:
-            begun.add(piece)
-            yield begun.line
-            begun = _BegunLine()
-        begun.add(rest)
-        free.release()
-    if begun.data:
-        yield begun.line
+            current.add(piece)
+            yield current.line
+            current = _PartialLine()
+        current.add(rest)
+        room.release()
+    if current.data:
+        yield current.line
 
 
 @dataclass(slots=True)
-class _BegunLine:
-    """What has arrived of a line: all of it, or its ends if it is too long."""
+class _PartialLine:
+    """The part of a line that has arrived, or only its ends if it is too long."""
 
     data: bytearray = field(default_factory=bytearray)
     begin: bytes = b""
@@ -102,11 +104,11 @@ class _BegunLine:
     @property
     def line(self) -> str | LongLine:
         if not self.begin:
-            return _decoded(self.data)
-        return LongLine(_decoded(self.begin), _decoded(self.data[-KEPT:]))
+            return _decode(self.data)
+        return LongLine(_decode(self.begin), _decode(self.data[-KEPT:]))
 
 
-def _decoded(data: bytes | bytearray) -> str:
+def _decode(data: bytes | bytearray) -> str:
     return data.decode("utf-8", "replace")
 
 
@@ -120,47 +122,51 @@ def _read(descriptor: int) -> bytes:
 async def pass_requests(
     lines: AsyncIterator[str | LongLine], refuse: Callable[[JSONRPCError], Awaitable[None]]
 ) -> AsyncIterator[str]:
-    """Yield the lines that the library understands; ``refuse`` gets the errors for the others."""
+    """Yield the lines that the library understands; pass errors for other lines to ``refuse``."""
     async for line in lines:
         if isinstance(line, LongLine):
-            await refuse(refusal_of_long(line))
+            await refuse(make_long_line_error(line))
             continue
         if not line.strip():
             continue
-        error = refusal_of(line)
+        error = check_line(line)
         if error is None:
             yield line
         else:
             await refuse(error)
 
 
-def refusal_of_long(line: LongLine) -> JSONRPCError:
-    """Return the error for a line that is too long, with the id that stands at one of its ends."""
+def make_long_line_error(line: LongLine) -> JSONRPCError:
+    """Return the error for a line that is too long, with the id if one of the ends contains it."""
     found = _FIRST.match(line.begin) or _LAST.search(line.end)
-    own = json.loads(found[1]) if found else None
+    request_id = json.loads(found[1]) if found else None
     message = f"the line is longer than {MOST_LINE:,} bytes; send a shorter request"
-    return _error(own, INVALID_REQUEST, message)
+    return _make_error(request_id, INVALID_REQUEST, message)
 
 
-def refusal_of(line: str) -> JSONRPCError | None:
-    """Return the error for a line that holds no request, None for one that does, or an answer."""
-    reason = _reason(line)
+def check_line(line: str) -> JSONRPCError | None:
+    """Return the error for an invalid line; None if the line is a request or a response."""
+    reason = _find_fault(line)
     try:
-        sent: Any = json.loads(line, parse_int=_whole_number)
+        sent: Any = json.loads(line, parse_int=_parse_whole_number)
     except (ValueError, RecursionError):
-        return _error(None, PARSE_ERROR, "the line is not JSON") if reason else None
+        return _make_error(None, PARSE_ERROR, "the line is not JSON") if reason else None
     if not isinstance(sent, dict):
-        return _error(None, INVALID_REQUEST, "the line is not one object") if reason else None
-    own = sent.get("id")
+        return _make_error(None, INVALID_REQUEST, "the line is not one object") if reason else None
+    request_id = sent.get("id")
     if "method" not in sent:
-        return None if "result" in sent or "error" in sent or not reason else _error(None, *reason)
-    if "id" in sent and not _is_id(own):
-        return _error(None, INVALID_REQUEST, "the id is neither a text nor a whole number")
-    return _error(own, *reason) if reason else None
+        return (
+            None
+            if "result" in sent or "error" in sent or not reason
+            else _make_error(None, *reason)
+        )
+    if "id" in sent and not _is_id(request_id):
+        return _make_error(None, INVALID_REQUEST, "the id is neither a text nor a whole number")
+    return _make_error(request_id, *reason) if reason else None
 
 
-def _reason(line: str) -> tuple[int, str] | None:
-    """Return why the library does not understand a line."""
+def _find_fault(line: str) -> tuple[int, str] | None:
+    """Return the error code and the reason if the library does not understand a line."""
     try:
         jsonrpc_message_adapter.validate_json(line, by_name=False)
     except ValidationError as error:
@@ -172,10 +178,10 @@ def _reason(line: str) -> tuple[int, str] | None:
 
 @dataclass(frozen=True, slots=True)
 class _Unusable:
-    """A number with too many digits."""
+    """Stands for a number with too many digits."""
 
 
-def _whole_number(digits: str) -> int | _Unusable:
+def _parse_whole_number(digits: str) -> int | _Unusable:
     return int(digits) if len(digits) <= MOST_DIGITS else _Unusable()
 
 
@@ -185,5 +191,5 @@ def _is_id(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
 
 
-def _error(own: str | int | None, code: int, message: str) -> JSONRPCError:
-    return JSONRPCError(jsonrpc="2.0", id=own, error=ErrorData(code=code, message=message))
+def _make_error(request_id: str | int | None, code: int, message: str) -> JSONRPCError:
+    return JSONRPCError(jsonrpc="2.0", id=request_id, error=ErrorData(code=code, message=message))

@@ -1,6 +1,6 @@
-"""The rules that every tool keeps: it refuses unknown arguments, fails in a sentence, and is brief.
+"""Rules for all tools: refuse unknown arguments, fail with one sentence, and keep replies short.
 
-A reply fits into its tokens, and says what was left out.
+A reply stays within its token limit, and says what was left out.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ from pgs_neo4j.text.invalid_values import describe_invalid, name_place
 from pgs_neo4j.text.shown import one_line
 from pgs_neo4j.text.tokens import BYTES_PER_TOKEN, estimate
 
-Taken = ParamSpec("Taken")
-Given = TypeVar("Given")
+Params = ParamSpec("Params")
+Result = TypeVar("Result")
 Item = TypeVar("Item", bound=BaseModel)
 logger = logging.getLogger(__name__)
 MISSING = (
@@ -39,60 +39,60 @@ MISSING = (
     UnknownRunError,
     UnknownSessionError,
 )
-LONGEST = 1000  # characters of a sentence
+LONGEST = 1000  # characters of an error message
 
 
 class CheckedTool(Tool):
-    """Refuses arguments that it does not know.
+    """A tool that refuses unknown arguments.
 
-    Otherwise an agent would trust in a limit that it misspelled, and that does not hold.
+    If misspelled arguments were ignored, an agent would rely on a limit that does not apply.
     """
 
     async def run(self, arguments: dict[str, Any], *given: Any, **options: Any) -> Any:
-        """Run the tool. Raises ToolError with one sentence for arguments that it does not take."""
+        """Run the tool. Raises ToolError with one sentence for invalid arguments."""
         known = self.parameters.get("properties", {})
         for name in arguments:
             if name not in known:
-                raise ToolError(_unknown(self.name, name, [*known]))
+                raise ToolError(_describe_unknown(self.name, name, [*known]))
         try:
             return await super().run(arguments, *given, **options)
         except ToolError as error:
             if isinstance(error.__cause__, ValidationError):
-                raise ToolError(_invalid(error.__cause__, [*known])) from None
+                raise ToolError(_describe_invalid(error.__cause__, [*known])) from None
             raise
 
 
 def checked_tool(work: Callable[..., Awaitable[Any]], annotations: ToolAnnotations) -> CheckedTool:
-    """Return a tool of a function, whose schema says that there are no other arguments."""
+    """Make a tool from a function; its schema allows no additional arguments."""
     tool = cast(CheckedTool, CheckedTool.from_function(work, annotations=annotations))
     tool.parameters["additionalProperties"] = False
     return tool
 
 
-def _unknown(tool: str, name: str, known: list[str]) -> str:
+def _describe_unknown(tool: str, name: str, known: list[str]) -> str:
     near = get_close_matches(name, known, n=1)
     listed = f"it takes {', '.join(known)}" if known else "it takes none"
     hint = f"did you mean {near[0]}?" if near else listed
     return f"{tool} has no argument {name[:60]!r}; {hint}"
 
 
-def _invalid(error: ValidationError, known: list[str]) -> str:
-    """Return the first thing that is wrong with arguments, without quoting them."""
+def _describe_invalid(error: ValidationError, known: list[str]) -> str:
+    """Describe the first invalid argument, without quoting its value."""
     first = error.errors(include_url=False)[0]
     return describe_invalid(name_place(first["loc"], "the call"), first, known)
 
 
 def tool_errors(
-    tool: Callable[Taken, Awaitable[Given]],
-) -> Callable[Taken, Awaitable[Given]]:
-    """Make a tool raise one sentence, and no cause, where the package raises an error."""
+    tool: Callable[Params, Awaitable[Result]],
+) -> Callable[Params, Awaitable[Result]]:
+    """Make a tool raise ToolError with one sentence, and no cause, for each PGSError."""
 
     @functools.wraps(tool)
-    async def call(*args: Taken.args, **kwargs: Taken.kwargs) -> Given:
+    async def call(*args: Params.args, **kwargs: Params.kwargs) -> Result:
         try:
             return await tool(*args, **kwargs)
         except PGSError as error:
-            raise ToolError(_sentence(error)) from None
+            raise ToolError(_make_sentence(error)) from None
         except Exception as error:
             kind = type(error).__name__
             logger.error("the tool %s failed unexpectedly: %s: %s", tool.__name__, kind, error)
@@ -102,31 +102,35 @@ def tool_errors(
 
 
 def resource_errors(
-    resource: Callable[Taken, Awaitable[Given]],
-) -> Callable[Taken, Awaitable[Given]]:
-    """Do the same for a resource; something that does not exist has an error of its own."""
+    resource: Callable[Params, Awaitable[Result]],
+) -> Callable[Params, Awaitable[Result]]:
+    """Make a resource raise ResourceError with one sentence for each PGSError.
+
+    If something does not exist, it raises ResourceNotFoundError.
+    """
 
     @functools.wraps(resource)
-    async def read(*args: Taken.args, **kwargs: Taken.kwargs) -> Given:
+    async def read(*args: Params.args, **kwargs: Params.kwargs) -> Result:
         try:
             return await resource(*args, **kwargs)
         except MISSING as error:
-            raise ResourceNotFoundError(_sentence(error)) from None
+            raise ResourceNotFoundError(_make_sentence(error)) from None
         except PGSError as error:
-            raise ResourceError(_sentence(error)) from None
+            raise ResourceError(_make_sentence(error)) from None
 
     return read
 
 
-def _sentence(error: PGSError) -> str:
+def _make_sentence(error: PGSError) -> str:
     notes: list[str] = getattr(error, "__notes__", [])
     return one_line("; ".join((str(error), *notes)), LONGEST)
 
 
 def cut_text(text: str, offset: int, tokens: int) -> tuple[str, int | None]:
-    """Return a piece of a text from ``offset`` on, and where the next piece begins.
+    """Return a piece of a text from ``offset`` on, and the offset of the next piece.
 
-    It is cut at the end of a line or a word, if one ends in its second half. None: nothing is left.
+    A piece ends at the end of a line or word if there is one in its second half. The offset is None
+    if no text is left.
     """
     offset = min(max(offset, 0), len(text))
     if estimate(text[offset:]) <= tokens:
@@ -142,7 +146,7 @@ def cut_text(text: str, offset: int, tokens: int) -> tuple[str, int | None]:
 
 
 def fit_items(items: Sequence[Item], tokens: int) -> list[Item]:
-    """Return the first items whose JSON takes at most so many tokens; one at least."""
+    """Return as many first items as fit into ``tokens`` as JSON, but at least one."""
     fitting: list[Item] = []
     for item in items:
         tokens -= estimate(item.model_dump_json())

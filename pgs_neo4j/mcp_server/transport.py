@@ -1,4 +1,4 @@
-"""The same server over streamable HTTP, for a program that has checked who calls."""
+"""Serves MCP over streamable HTTP, inside a program that authenticates callers."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 from pgs_neo4j.mcp_server.server import create_server
 from pgs_neo4j.mcp_server.service import McpService
 
-MOST_CONNECTIONS = 500  # connections of older clients that are open at once
+MOST_CONNECTIONS = 500  # open connections of clients with older protocol versions
 SHARE = 4
-"""One caller may have this part of them, so that it keeps no other one out."""
+"""One caller may have one in so many of these connections, so that others can still connect."""
 
 REQUEST_CANCELLED = -32800
-"""The code of the error with which the library ends the stream of a canceled request."""
+"""The error code with which the library ends the stream of a canceled request."""
 
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
@@ -31,10 +31,11 @@ Send = Callable[[Message], Awaitable[None]]
 
 @dataclass(slots=True, eq=False)
 class HttpTransport:
-    """The server as an ASGI application, which answers while ``serve`` runs.
+    """The MCP server of a service as an ASGI application, which answers while ``serve`` runs.
 
-    ``name_of`` returns a name for the caller of a request. A connection belongs to the caller that
-    opened it. The program checks tokens, hosts, origins, and the size of requests.
+    ``name_of`` returns the name of the caller from the scope of a request. A connection belongs to
+    the caller that opened it. The surrounding program must check tokens, hosts, origins, and the
+    size of requests.
     """
 
     service: McpService
@@ -57,23 +58,24 @@ class HttpTransport:
         name = self.name_of(scope)
         user = AuthenticatedUser(AccessToken(token="", client_id=name, scopes=[]))
         inner = {**scope, "user": user}
-        if not _opens(scope):
-            await self._app(inner, receive, _without_cancellations(send))
+        if not _opens_connection(scope):
+            await self._app(inner, receive, _drop_cancellations(send))
             return
-        # The library bounds all connections together. Those that are being opened count as well.
+        # The library only limits the total number of connections. Connections that are being opened
+        # count, because they have no owner in the library's table yet.
         owners = self._manager._session_owners
-        open_ones = sum(one == authorization_context(user) for one in owners.values())
-        if open_ones + self._opening[name] >= max(MOST_CONNECTIONS // SHARE, 1):
+        open_count = sum(one == authorization_context(user) for one in owners.values())
+        if open_count + self._opening[name] >= max(MOST_CONNECTIONS // SHARE, 1):
             await _refuse(name, send)
             return
         self._opening[name] += 1
         try:
-            await self._app(inner, receive, _without_cancellations(send))
+            await self._app(inner, receive, _drop_cancellations(send))
         finally:
             self._opening[name] -= 1
 
     async def serve(self, ready: asyncio.Event, stopping: asyncio.Event) -> None:
-        """Answer until ``stopping`` is set; then end all connections and questions."""
+        """Answer requests until ``stopping`` is set, then end all connections and questions."""
         try:
             async with self._manager.run():
                 ready.set()
@@ -82,8 +84,8 @@ class HttpTransport:
             await self.service.questions.stop()
 
 
-def _opens(scope: Message) -> bool:
-    """Return whether a request would open a connection, as those of older clients do."""
+def _opens_connection(scope: Message) -> bool:
+    """Return whether a request opens a connection, as in older protocol versions."""
     headers = {name.lower(): value for name, value in scope["headers"]}
     version = headers.get(b"mcp-protocol-version", b"").decode("latin-1")
     older = not version or version in HANDSHAKE_PROTOCOL_VERSIONS
@@ -91,7 +93,7 @@ def _opens(scope: Message) -> bool:
 
 
 async def _refuse(name: str, send: Send) -> None:
-    """Answer as the library does when there are too many connections of all."""
+    """Refuse a connection with the response that the library gives when the total is reached."""
     message = (
         f"{name} has {max(MOST_CONNECTIONS // SHARE, 1):,} open sessions, which is the most for "
         "one caller; end some with DELETE, or wait until they end by themselves"
@@ -103,23 +105,23 @@ async def _refuse(name: str, send: Send) -> None:
     await send({"type": "http.response.body", "body": body})
 
 
-def _without_cancellations(send: Send) -> Send:
-    """Return ``send`` without the errors of canceled requests, which get no response.
+def _drop_cancellations(send: Send) -> Send:
+    """Wrap ``send`` to drop the errors that the library sends for canceled requests.
 
-    The protocol says so. The library answers them in connections of older clients, since that is
-    how it ends a stream there. Without that error, the stream ends all the same.
+    By the protocol, a canceled request gets no response. In connections of older clients, the
+    library sends an error to end the stream. The stream also ends without this error.
     """
 
-    async def pass_on(message: Message) -> None:
+    async def send_filtered(message: Message) -> None:
         if message["type"] == "http.response.body" and _is_cancellation(message.get("body", b"")):
             message = {**message, "body": b""}
         await send(message)
 
-    return pass_on
+    return send_filtered
 
 
 def _is_cancellation(event: bytes) -> bool:
-    """Whether a piece of a stream is the event with the error of a canceled request."""
+    """Return whether a piece of a stream is the error event of a canceled request."""
     if str(REQUEST_CANCELLED).encode() not in event:
         return False
     data = [line[5:] for line in event.splitlines() if line.startswith(b"data:")]

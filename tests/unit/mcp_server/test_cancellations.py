@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from pgs_neo4j.mcp_server.transport import REQUEST_CANCELLED, _without_cancellations
+from pgs_neo4j.mcp_server.transport import REQUEST_CANCELLED, _drop_cancellations
 
 
 def event(message: object) -> bytes:
@@ -30,7 +30,7 @@ async def passed(body: bytes) -> list[Any]:
     async def send(message: Any) -> None:
         sent.append(message)
 
-    pass_on = _without_cancellations(send)
+    pass_on = _drop_cancellations(send)
     await pass_on({"type": "http.response.start", "status": 200})
     await pass_on({"type": "http.response.body", "body": body, "more_body": True})
     await pass_on({"type": "http.response.body"})

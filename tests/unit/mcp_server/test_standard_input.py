@@ -19,9 +19,9 @@ from pgs_neo4j.mcp_server.standard_input import (
     MOST_LINE,
     SIZE,
     LongLine,
+    check_line,
     read_lines,
-    refusal_of,
-    refusal_of_long,
+    make_long_line_error,
 )
 from tests.fakes.mcp_engine import FakeEngine
 
@@ -124,7 +124,7 @@ def request(own: str, x: str = "1") -> str:
 def test_what_is_no_request_is_refused_with_its_id(
     line: str, own: str | int | None, code: int
 ) -> None:
-    error = refusal_of(line)
+    error = check_line(line)
     assert error is not None
     assert (error.id, error.error.code) == (own, code)
     assert "9999" not in error.error.message
@@ -141,7 +141,7 @@ def test_what_is_no_request_is_refused_with_its_id(
     ],
 )
 def test_requests_notifications_and_answers_pass(line: str) -> None:
-    assert refusal_of(line) is None
+    assert check_line(line) is None
 
 
 @pytest.mark.parametrize(
@@ -166,7 +166,7 @@ def test_a_long_line_is_refused_with_an_id_that_stands_first_or_last(
     line: str, own: str | int | None
 ) -> None:
     whole = line.replace("%s", "x" * MOST_LINE)
-    error = refusal_of_long(LongLine(whole[:KEPT], whole[-KEPT:]))
+    error = make_long_line_error(LongLine(whole[:KEPT], whole[-KEPT:]))
     assert (error.id, error.error.code) == (own, INVALID_REQUEST)
     assert "longer than 1,000,000 bytes" in error.error.message
 
