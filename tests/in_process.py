@@ -11,7 +11,7 @@ import httpx2
 from pgs_neo4j.engine import PGS
 from pgs_neo4j.web.access.callers import Caller
 from pgs_neo4j.web.access.guard import Guard, served_hosts
-from pgs_neo4j.web.access.tokens import Tokens, hashed
+from pgs_neo4j.web.access.tokens import Tokens, hash_token
 from pgs_neo4j.web.app import create_app
 from pgs_neo4j.web.runs.board import RunBoard
 from pgs_neo4j.web.shared import Serving
@@ -22,7 +22,7 @@ BASE = "http://127.0.0.1:1"
 
 def serving_of(engine: object, *callers: Caller, **options: Any) -> Serving:
     """Return a server of an engine; the name of each caller is its token."""
-    tokens = Tokens({hashed(caller.name): caller for caller in callers})
+    tokens = Tokens({hash_token(caller.name): caller for caller in callers})
     return Serving(cast(PGS, engine), RunBoard(2, unchanged), tokens, "pgs_1", **options)
 
 

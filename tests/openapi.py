@@ -8,9 +8,9 @@ from typing import Any
 import httpx2
 
 from pgs_neo4j.text.json_data import Json
-from pgs_neo4j.web.app import described
+from pgs_neo4j.web.app import describe_openapi
 
-DESCRIBED = described()
+DESCRIBED = describe_openapi()
 FILE = "application/octet-stream"
 PLACES: dict[str, str] = {
     **{"run": "r0123456789ab", "kind": "html", "partition": "1"},

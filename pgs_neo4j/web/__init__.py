@@ -1,4 +1,4 @@
 """The HTTP server: one page, one API, and a stream of events for each run.
 
-It needs the extra ``serve``. Nothing else of the package imports it.
+It needs the extra ``serve``. Only the command line imports this package.
 """

@@ -1,4 +1,4 @@
-"""The application: routes, errors, the page, and who pays for a request, behind the guard."""
+"""Creates the application: routes, error responses, the page, and the payer of each request."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from pgs_neo4j.web.agents import agents_of
 from pgs_neo4j.web.chat.asking import Chats
 from pgs_neo4j.web.chat.bodies import RefusedParameterError
 from pgs_neo4j.web.chat.endpoints import router as chat_router
-from pgs_neo4j.web.description import described_api
+from pgs_neo4j.web.description import create_described_api
 from pgs_neo4j.web.failures import FAULT, MISSING, Failure, failure_of, failure_response, status_of
 from pgs_neo4j.web.manual import manual_routes
 from pgs_neo4j.web.page import PAGE_METHODS, REST, find_page_file, page_routes
@@ -48,13 +48,13 @@ ROUTES = (
     *(login, graphs, asking, runs, answers, searching, sessions),
     *(partitions, nodes, documents, operations),
 )
-"""In the order in which OpenAPI lists them."""
+"""Modules of routes, in the order of the OpenAPI description."""
 
 
 def create_app(serving: Serving) -> FastAPI:
-    """Return the application of one server; the guard has to stand before it."""
+    """Return the application of one server. It must be wrapped by the guard."""
     agents, lifespan = agents_of(serving)
-    app = described_api(
+    app = create_described_api(
         lifespan=lifespan, docs_url=None, redoc_url=None, openapi_url="/api/openapi.json"
     )
     app.add_middleware(PaidByCaller, payer_of=serving.payer)
@@ -62,14 +62,14 @@ def create_app(serving: Serving) -> FastAPI:
     app.add_middleware(CountRequests, answering=serving.board.answering)
     app.state.serving = serving
     app.state.chats = Chats(serving)
-    # Not included as routers: each one would match all requests again.
+    # Added one by one, because each included router would match every request again.
     app.router.routes += [
         *_api_routes(),
         *chat_router.routes,
         agents,
         *operations.metrics_router.routes,
         *manual_routes().routes,
-        *page_routes().routes,  # they take all other paths
+        *page_routes().routes,  # last, because they match all other paths
     ]
     app.add_exception_handler(PGSError, _on_error)
     app.add_exception_handler(RequestValidationError, _on_invalid)
@@ -78,9 +78,9 @@ def create_app(serving: Serving) -> FastAPI:
     return app
 
 
-def described() -> Json:
+def describe_openapi() -> Json:
     """Return the OpenAPI description of the requests under ``/api``."""
-    app = described_api()
+    app = create_described_api()
     app.router.routes += _api_routes()
     return app.openapi()
 
@@ -104,13 +104,13 @@ async def _on_invalid(request: Request, error: Exception) -> Response:
 
 
 async def _on_http(request: Request, error: Exception) -> Response:
-    """Answer 404 for an unknown path, and 405 for a path that serves other methods."""
+    """Answer 404 for an unknown path, and 405 for an unknown method of a path."""
     path, status = request.scope["path"], cast(HTTPException, error).status_code
     if status == 204:
         return Response(status_code=204)
     if status not in (404, 405):
         return failure_response(path, status, Failure(error="refused", code="http"))
-    methods = _methods_of(request.app, path)
+    methods = _list_methods(request.app, path)
     if not methods or request.method in methods:
         return failure_response(path, 404, MISSING)
     fix = f"use {' or '.join(methods)}"
@@ -118,8 +118,8 @@ async def _on_http(request: Request, error: Exception) -> Response:
     return failure_response(path, 405, failure, {"Allow": ", ".join(methods)})
 
 
-def _methods_of(app: FastAPI, path: str) -> list[str]:
-    """Return the methods that a path is served with, sorted; none if there is nothing."""
+def _list_methods(app: FastAPI, path: str) -> list[str]:
+    """Return the sorted methods of a path; empty if the path is not served."""
     scope = {"type": "http", "method": "", "path": path, "root_path": "", "headers": []}
     named = (
         getattr(route, "methods", None) or ()
@@ -136,13 +136,16 @@ async def _on_fault(request: Request, _: Exception) -> Response:
 
 @dataclass(slots=True)
 class PaidByCaller:
-    """Names the payer of a request, whose caller the guard has noted, and of what it starts."""
+    """Sets the payer for each request and everything that it starts.
+
+    The payer belongs to the caller that the guard has stored.
+    """
 
     app: ASGIApp
     payer_of: Callable[[Caller], Payer]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass the request on."""
+        """Pass the request on with its payer."""
         caller = scope.get("state", {}).get("caller")
         with paid_by(self.payer_of(caller) if caller is not None else Payer()):
             await self.app(scope, receive, send)

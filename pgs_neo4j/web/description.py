@@ -54,7 +54,7 @@ class DescribedApi(FastAPI):
         return dict(self.openapi_schema or {})
 
 
-def described_api(**options: object) -> DescribedApi:
+def create_described_api(**options: object) -> DescribedApi:
     """Return an application without routes; ``options`` are FastAPI's."""
     return DescribedApi(
         title="pgs_neo4j",
@@ -72,14 +72,14 @@ def complete(schema: Json) -> None:
     schemas["Failure"] = Failure.model_json_schema()
     for name in ("HTTPValidationError", "ValidationError"):
         schemas.pop(name, None)
-    for part in parts_of(schema):
+    for part in iter_objects(schema):
         _make_valid(part)
     for methods in schema["paths"].values():
-        for method, told in methods.items():
-            told.setdefault("security", [])  # said, so that nobody takes it for forgotten
-            own = (int(status) for status in told["responses"] if int(status) >= 400)
-            for status in sorted({*own, *_statuses(method, told, schemas)}):
-                told["responses"][str(status)] = _failure(status)
+        for method, operation in methods.items():
+            operation.setdefault("security", [])  # said, so that nobody takes it for forgotten
+            own = (int(status) for status in operation["responses"] if int(status) >= 400)
+            for status in sorted({*own, *_list_statuses(method, operation, schemas)}):
+                operation["responses"][str(status)] = _describe_failure(status)
 
 
 def _describe_api(schema: Json) -> None:
@@ -89,15 +89,15 @@ def _describe_api(schema: Json) -> None:
     schema["tags"] = [{"name": name, "description": about} for name, about in TOPICS.items()]
 
 
-def parts_of(value: object) -> Iterator[Json]:
+def iter_objects(value: object) -> Iterator[Json]:
     """Yield all objects of a description."""
     if isinstance(value, dict):
         yield value
         for child in value.values():
-            yield from parts_of(child)
+            yield from iter_objects(child)
     elif isinstance(value, list):
         for child in value:
-            yield from parts_of(child)
+            yield from iter_objects(child)
 
 
 def _make_valid(part: Json) -> None:
@@ -109,13 +109,13 @@ def _make_valid(part: Json) -> None:
         part.setdefault("items", {})
 
 
-def _statuses(method: str, told: Json, schemas: Json) -> Iterator[int]:
+def _list_statuses(method: str, operation: Json, schemas: Json) -> Iterator[int]:
     """Yield the statuses that a request may be refused with because of its form."""
-    body = told.get("requestBody", {}).get("content", {})
-    names = {one["name"] for one in told.get("parameters", ())}
-    fields = _fields(body, schemas)
+    body = operation.get("requestBody", {}).get("content", {})
+    names = {one["name"] for one in operation.get("parameters", ())}
+    fields = _list_fields(body, schemas)
     yield from (HTTPStatus.MISDIRECTED_REQUEST, HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
-    if told.get("security"):
+    if operation.get("security"):
         yield from (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN)
     if method != "get":
         yield HTTPStatus.FORBIDDEN
@@ -127,17 +127,17 @@ def _statuses(method: str, told: Json, schemas: Json) -> Iterator[int]:
         yield HTTPStatus.UNPROCESSABLE_ENTITY
     if NAMED & (names | fields):
         yield HTTPStatus.NOT_FOUND
-    if WITHOUT_DATABASE not in told["tags"]:
+    if WITHOUT_DATABASE not in operation["tags"]:
         yield from ANY_READING
 
 
-def _fields(body: Json, schemas: Json) -> set[str]:
+def _list_fields(body: Json, schemas: Json) -> set[str]:
     """Return the names of the fields of a JSON body."""
     reference = body.get("application/json", {}).get("schema", {}).get("$ref", "")
     return {*schemas.get(reference.rpartition("/")[2], {}).get("properties", ())}
 
 
-def _failure(status: int) -> Json:
+def _describe_failure(status: int) -> Json:
     return {
         "description": HTTPStatus(status).phrase,
         "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Failure"}}},

@@ -127,13 +127,13 @@ def failure_response(
     A refusal for lack of a valid token names the kind of token, as RFC 9110 (11.6.1) requires.
     ``param`` is the part of a chat's body that is wrong.
     """
-    told = {**headers, **({"WWW-Authenticate": "Bearer"} if status == 401 else {})}
+    all_headers = {**headers, **({"WWW-Authenticate": "Bearer"} if status == 401 else {})}
     if not path.startswith(CHAT):
-        return JSONResponse(failure.model_dump(), status, told)
-    told["x-should-retry"] = "true" if failure.code in TRIED_AGAIN else "false"
+        return JSONResponse(failure.model_dump(), status, all_headers)
+    all_headers["x-should-retry"] = "true" if failure.code in TRIED_AGAIN else "false"
     # OpenAI's API has 400 for a body that it understands and cannot take.
     status = 400 if status == 422 else status
-    return JSONResponse(chat_failure(status, failure, param), status, told)
+    return JSONResponse(chat_failure(status, failure, param), status, all_headers)
 
 
 def chat_failure(status: int, failure: Failure, param: str | None = None) -> dict[str, object]:

@@ -94,30 +94,30 @@ def manual_routes() -> APIRouter:
 @cache
 def manual_page(topic: str) -> PageFile:
     """Return the page of a topic; the list of topics for an empty one."""
-    page = render_page(read_page(topic), ROOT) if topic else _topic_list()
+    page = render_page(read_page(topic), ROOT) if topic else _render_topic_list()
     text = PAGE.format(
-        title=escape(page.title), root=ROOT, topics=_links(topic, page), body=page.body
+        title=escape(page.title), root=ROOT, topics=_render_links(topic, page), body=page.body
     )
     return page_file(text.encode(), KINDS["html"])
 
 
-def _topic_list() -> RenderedPage:
+def _render_topic_list() -> RenderedPage:
     rows = "".join(f"- [{topic}]({topic}.md): {about}\n" for topic, about in TOPICS.items())
     return render_page(f"# Manual\n\n{rows}", ROOT)
 
 
-def _links(current: str, page: RenderedPage) -> str:
+def _render_links(current: str, page: RenderedPage) -> str:
     """Return links to all topics; below the current one, to its sections."""
     items = []
     for topic in TOPICS:
         here = topic == current
         mark = ' aria-current="page"' if here else ""
-        sections = f"\n<ul>\n{_sections(page)}</ul>" if here else ""
+        sections = f"\n<ul>\n{_render_sections(page)}</ul>" if here else ""
         items.append(f'<li><a href="{ROOT}/{topic}"{mark}>{topic}</a>{sections}</li>\n')
     return "".join(items)
 
 
-def _sections(page: RenderedPage) -> str:
+def _render_sections(page: RenderedPage) -> str:
     return "".join(
         f'<li><a href="#{heading.slug}">{escape(heading.title)}</a></li>\n'
         for heading in page.headings
@@ -127,7 +127,7 @@ def _sections(page: RenderedPage) -> str:
 
 def render_page(markdown: str, folder: str) -> RenderedPage:
     """Return a page as HTML; links to other pages lead to ``folder/TOPIC``."""
-    parser = _parser()
+    parser = _make_parser()
     tokens = parser.parse(markdown)
     headings = tuple(_mark_headings(tokens))
     for token in tokens:
@@ -144,7 +144,7 @@ def slug_of(title: str, taken: Sequence[str] = ()) -> str:
     return slug if slug not in taken else next(one for one in numbered if one not in taken)
 
 
-def _parser() -> MarkdownIt:
+def _make_parser() -> MarkdownIt:
     parser = MarkdownIt("commonmark", {"html": False}).enable("table")
     for name in ("fence", "table_open", "table_close"):
         parser.add_render_rule(name, _RULES[name])
@@ -178,7 +178,7 @@ def _move_style(token: Token) -> None:
 
 
 # Wide blocks scroll on their own, by keyboard as well.
-def _fence(_: object, tokens: Sequence[Token], place: int, *__: object) -> str:
+def _render_fence(_: object, tokens: Sequence[Token], place: int, *__: object) -> str:
     return f'<pre tabindex="0"><code>{escape(tokens[place].content)}</code></pre>\n'
 
 
@@ -191,7 +191,7 @@ def _close_table(*_: object) -> str:
 
 
 _RULES: dict[str, Callable[..., str]] = {
-    "fence": _fence,
+    "fence": _render_fence,
     "table_open": _open_table,
     "table_close": _close_table,
 }

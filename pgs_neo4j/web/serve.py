@@ -132,14 +132,14 @@ async def serve(pgs: PGS, options: ServeOptions, ready: Callable[[str], None]) -
         frozenset(plain_origin(origin.rstrip("/")) for origin in options.allow_origins),
         serving.uploads.most_bytes,
         frozenset(host_name(name) for name in options.allow_hosts),
-        max(_most_connections() // SHARE, 1),
+        max(_find_connection_limit() // SHARE, 1),
     )
 
     def new_link() -> str:
-        return _link(options, tokens.new_link())
+        return _make_link(options, tokens.new_link())
 
-    server = _Server(_config(guard, options.proxies))
-    with _listening(options) as listener:
+    server = _Server(_make_config(guard, options.proxies))
+    with _open_listener(options) as listener:
         running = asyncio.create_task(server.serve([listener]))
         try:
             while not server.started and not running.done():
@@ -149,7 +149,7 @@ async def serve(pgs: PGS, options: ServeOptions, ready: Callable[[str], None]) -
             async with offer_links(options.port, new_link):
                 await asyncio.shield(running)
         finally:
-            stopping = asyncio.create_task(_stop(server, serving, running))
+            stopping = asyncio.create_task(_stop_in_order(server, serving, running))
             while not stopping.done():
                 with suppress(asyncio.CancelledError):  # again: what listens is still closed
                     await asyncio.wait([stopping])
@@ -165,8 +165,8 @@ def settle_memory() -> None:
     gc.freeze()
 
 
-def _config(guard: Guard, proxies: tuple[str, ...]) -> uvicorn.Config:
-    most = _most_connections()
+def _make_config(guard: Guard, proxies: tuple[str, ...]) -> uvicorn.Config:
+    most = _find_connection_limit()
     return uvicorn.Config(
         guard,
         http=partial(BoundedProtocol, Gate(most, proxies)),  # type: ignore[arg-type]
@@ -183,7 +183,7 @@ def _config(guard: Guard, proxies: tuple[str, ...]) -> uvicorn.Config:
     )
 
 
-def _most_connections() -> int:
+def _find_connection_limit() -> int:
     """Return how many connections may be open: fewer where the system allows few open files."""
     try:
         import resource
@@ -195,7 +195,7 @@ def _most_connections() -> int:
     return min(MOST_CONNECTIONS, max(files - OTHER_FILES, FEWEST_CONNECTIONS))
 
 
-async def _stop(server: _Server, serving: Serving, running: asyncio.Task[None]) -> None:
+async def _stop_in_order(server: _Server, serving: Serving, running: asyncio.Task[None]) -> None:
     await serving.stop()
     server.should_exit = True
     if not running.done():
@@ -207,7 +207,7 @@ async def _stop(server: _Server, serving: Serving, running: asyncio.Task[None]) 
             await asyncio.wait_for(server.lifespan.shutdown(), FORCE_S)
 
 
-def _listening(options: ServeOptions) -> socket.socket:
+def _open_listener(options: ServeOptions) -> socket.socket:
     """Return a socket that listens. Raises UsageError if the address cannot be used."""
     family = socket.AF_INET6 if ":" in options.host else socket.AF_INET
     try:
@@ -236,7 +236,7 @@ def caller_of(entry: TokenEntry) -> Caller:
     )
 
 
-def _link(options: ServeOptions, token: str) -> str:
+def _make_link(options: ServeOptions, token: str) -> str:
     host = f"[{options.host}]" if ":" in options.host else options.host
     return f"http://{host}:{options.port}/#token={token}"
 

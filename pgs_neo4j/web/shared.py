@@ -91,9 +91,11 @@ class Serving:
         most = caller.cost_per_day
         if most is None:
             return None
-        held = self._held(caller)
+        held = self._find_held_costs(caller)
         costs = await self.pgs.runs.costs(days=1)
-        held |= self._held(caller)  # also what ended since, which the costs may not hold yet
+        held |= self._find_held_costs(
+            caller
+        )  # also what ended since, which the costs may not hold yet
         # A clock that was set back leaves costs of a later day, which count when that day comes.
         today = current_day()
         spent = sum(
@@ -115,10 +117,10 @@ class Serving:
 
     def payer(self, caller: Caller) -> Payer:
         """Return a caller as who pays for what it searches and plans, and for its jobs."""
-        return Payer(caller.own_prefix, partial(self._allow, caller))
+        return Payer(caller.own_prefix, partial(self._reserve, caller))
 
     @asynccontextmanager
-    async def _allow(self, caller: Caller, most: float) -> AsyncIterator[float | None]:
+    async def _reserve(self, caller: Caller, most: float) -> AsyncIterator[float | None]:
         left = await self.remaining_cost(caller)
         if left is None:
             yield None
@@ -130,7 +132,7 @@ class Serving:
         finally:
             del self._searching[place]
 
-    def _held(self, caller: Caller) -> dict[object, float]:
+    def _find_held_costs(self, caller: Caller) -> dict[object, float]:
         """Return the most that each thing of the caller in progress may cost."""
         searches = {
             place: most for place, (one, most) in self._searching.items() if one.is_same(caller)
@@ -139,7 +141,7 @@ class Serving:
 
 
 # Asynchronous, since FastAPI runs other dependencies in threads.
-async def _serving(request: Request) -> Serving:
+async def _find_serving(request: Request) -> Serving:
     return cast(Serving, request.app.state.serving)
 
 
@@ -165,17 +167,17 @@ class RoleCheck(SecurityBase):
         return caller
 
 
-def _of(role: Role, *, all_graphs: bool = False) -> object:
+def _require_role(role: Role, *, all_graphs: bool = False) -> object:
     return Security(RoleCheck(role, all_graphs=all_graphs), scopes=[role])
 
 
-ServingNow = Annotated[Serving, Depends(_serving)]
-CallerNow = Annotated[Caller, _of("reader")]
-AskerNow = Annotated[Caller, _of("asker")]
-OperatorNow = Annotated[Caller, _of("operator")]
-UnlimitedNow = Annotated[Caller, _of("operator", all_graphs=True)]
+ServingNow = Annotated[Serving, Depends(_find_serving)]
+CallerNow = Annotated[Caller, _require_role("reader")]
+AskerNow = Annotated[Caller, _require_role("asker")]
+OperatorNow = Annotated[Caller, _require_role("operator")]
+UnlimitedNow = Annotated[Caller, _require_role("operator", all_graphs=True)]
 """An operator who sees all graphs, for requests that reach beyond single graphs."""
-ScraperNow = Annotated[Caller, _of("metrics")]
+ScraperNow = Annotated[Caller, _require_role("metrics")]
 
 
 async def visible_graph(serving: Serving, caller: Caller, graph: str | None) -> str:

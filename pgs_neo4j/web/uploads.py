@@ -75,7 +75,7 @@ class UploadStore:
     _waiting: dict[str, Upload] = field(default_factory=dict, repr=False)
 
     @property
-    def most_of_one(self) -> tuple[int, int]:
+    def limits_for_one_caller(self) -> tuple[int, int]:
         """The most files, and bytes, that one caller may have while no other one has any."""
         return self.most_files // 2, self.most_total // 2
 
@@ -104,18 +104,18 @@ class UploadStore:
                 f"the endings that can be read are {', '.join(endings)}"
             )
         self._require_room(caller, 1)
-        with ExitStack() as undone:
-            file = undone.enter_context(tempfile.TemporaryFile())
+        with ExitStack() as undo:
+            file = undo.enter_context(tempfile.TemporaryFile())
             upload = Upload(token_hex(8), caller, graph, name, file)
             self._waiting[upload.id] = upload
-            undone.callback(self._remove, upload)
+            undo.callback(self._remove, upload)
             try:
                 async with asyncio.timeout(self.wait_s):
                     await self._write(upload, stream)
             except TimeoutError:
                 raise InputFileError(f"{name} took too long to arrive; send it again") from None
-            self._settle(upload)
-            undone.pop_all()
+            self._let_wait(upload)
+            undo.pop_all()
         return upload
 
     def take(self, caller: Caller, graph: str, ids: Sequence[str]) -> list[Upload]:
@@ -131,7 +131,7 @@ class UploadStore:
     def find(self, caller: Caller, graph: str, ids: Sequence[str]) -> list[Upload]:
         """Return files of a caller that wait for a graph. Raises UnknownUploadError."""
         found = [self._waiting.get(id_) for id_ in dict.fromkeys(ids)]
-        own = [one for one in found if one and _is_of(one, caller, graph)]
+        own = [one for one in found if one and _belongs_to(one, caller, graph)]
         if len(own) < len(found):
             raise UnknownUploadError(
                 "a file does not wait any more; those that are not ingested within "
@@ -180,7 +180,7 @@ class UploadStore:
                 "others; ingest these first"
             )
 
-    def _settle(self, upload: Upload) -> None:
+    def _let_wait(self, upload: Upload) -> None:
         """Let a file wait that has come; it takes the place of one of its name."""
         for other in [*self._waiting.values()]:
             same = (other.owner, other.graph, other.name) == (
@@ -215,7 +215,7 @@ def close_all(uploads: Sequence[Upload]) -> None:
         upload.file.close()
 
 
-def _is_of(upload: Upload, caller: Caller, graph: str) -> bool:
+def _belongs_to(upload: Upload, caller: Caller, graph: str) -> bool:
     return upload.whole and (upload.owner, upload.graph) == (caller, graph)
 
 

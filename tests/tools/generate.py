@@ -9,7 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pgs_neo4j
-from pgs_neo4j.web.app import described
+from pgs_neo4j.web.app import describe_openapi
 from tests.tools.api_table import api_page
 from tests.tools.event_table import events_page
 from tests.tools.export_schemas import export_schemas, exports_page
@@ -27,7 +27,7 @@ def generated() -> dict[Path, str]:
         PACKAGE / "config" / "knob_types.py": knob_types(),
         manual / "settings.md": settings_page(),
         manual / "events.md": events_page(),
-        manual / "api.md": api_page(described()),
+        manual / "api.md": api_page(describe_openapi()),
         manual / "results.md": results_page(),
         manual / "exports.md": exports_page(),
         **{manual / "schemas" / f"{name}.json": one for name, one in export_schemas().items()},

@@ -1,1 +1,1 @@
-"""Who may do what: tokens, callers, and the checks on every request."""
+"""Access control: tokens, callers, and the checks on every request."""

@@ -1,4 +1,4 @@
-"""Callers: what the holder of a token may see and do."""
+"""Callers, and what the holder of each token may see and do."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from pgs_neo4j.config.token_table import ROLES, Role
 from pgs_neo4j.errors import PGSError, UnknownGraphError, UsageError, unknown_run
 
 METRICS_PATH, LOGGED_IN = "/metrics", "/api/me"
-"""The one path for scrapers, and one that everyone who logs in may open."""
+"""The only path for scrapers, and a path that everyone who logs in may open."""
 BETWEEN = " / "
-"""Between the name of a tenant and the name that it gave its session."""
+"""Separates the tenant's name from its session name in a stored session name."""
 
 
 class ForbiddenError(PGSError):
@@ -23,19 +23,20 @@ class UnknownJobError(UsageError):
 
 
 class UnrecordedRunError(UsageError):
-    """A run of this server has no record: it waits, or it ended before it had one."""
+    """A run of this server has no record: it is queued, or it ended before it was recorded."""
 
 
 class UnknownUploadError(UsageError):
-    """A file does not wait to be ingested, or not any more."""
+    """No uploaded file with this id waits to be ingested."""
 
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """A person or program; ``graphs`` are those it sees, None for all.
+    """A person or program. ``graphs`` are the graphs that the caller sees; None means all.
 
-    A tenant is a caller whose token stands in ``pgs.toml``. It sees its own sessions only.
-    ``runs_at_once`` and ``cost_per_day`` limit what it asks; None means no limit.
+    A tenant is a caller with a token in ``pgs.toml``, and sees only its own sessions.
+    ``runs_at_once`` limits its concurrent runs, and ``cost_per_day`` its costs; None means no
+    limit.
     """
 
     name: str
@@ -46,14 +47,14 @@ class Caller:
     cost_per_day: float | None = None
 
     def require(self, role: Role) -> None:
-        """Raise ForbiddenError unless the caller has a role, or one that includes it."""
+        """Raise ForbiddenError unless the caller has this role or a higher one."""
         if ROLES.index(self.role) < ROLES.index(role):
             raise ForbiddenError(
                 f"this needs the role {role}, and the token of {self.name} has the role {self.role}"
             )
 
     def require_all_graphs(self) -> None:
-        """Raise ForbiddenError if the caller sees some graphs only."""
+        """Raise ForbiddenError if the caller is limited to some graphs."""
         if self.graphs is not None:
             raise ForbiddenError(
                 f"this reaches beyond single graphs, and the token of {self.name} is limited to "
@@ -61,13 +62,13 @@ class Caller:
             )
 
     def may_open(self, path: str) -> bool:
-        """Return whether the caller may open a path at all."""
+        """Return whether the caller's role may open a path."""
         if path == METRICS_PATH:
             return self.role == "metrics" or not self.tenant
         return self.role != "metrics"
 
     def is_same(self, other: Caller) -> bool:
-        """Return whether both are one person or program; a tenant may have the owner's name."""
+        """Return whether both are the same caller; a tenant may have the same name as the owner."""
         return (self.tenant, self.name) == (other.tenant, other.name)
 
     def sees(self, graph: str) -> bool:
@@ -83,15 +84,15 @@ class Caller:
         return graph
 
     def visible(self, graphs: Iterable[str]) -> list[str]:
-        """Return those of some graphs that the caller sees."""
+        """Return the graphs that the caller sees, in the given order."""
         return [graph for graph in graphs if self.sees(graph)]
 
     def stored_session(self, name: str) -> str:
-        """Return the name under which a session is stored; that of a tenant is its own."""
+        """Return the name under which a session is stored; a tenant's name becomes its prefix."""
         return f"{self.name}{BETWEEN}{name}" if self.tenant else name
 
     def own_session(self, stored: str) -> str | None:
-        """Return the name that the caller gave a stored session; None if it is another's."""
+        """Return the caller's own name for a stored session; None if another caller owns it."""
         if not self.tenant:
             return stored
         own = f"{self.name}{BETWEEN}"
@@ -99,7 +100,7 @@ class Caller:
 
     @property
     def own_prefix(self) -> str:
-        """How the stored names of its sessions begin; empty for one that sees all."""
+        """Prefix of the stored names of the caller's sessions; empty if the caller sees all."""
         return f"{self.name}{BETWEEN}" if self.tenant else ""
 
     def check_run(self, run: str, graph: str, session: str) -> None:
@@ -109,4 +110,4 @@ class Caller:
 
 
 OWNER = Caller("owner")
-"""The person who opened the link that the server printed."""
+"""The person who opened a link that the server issued."""

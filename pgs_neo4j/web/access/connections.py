@@ -1,9 +1,9 @@
-"""Bounds what a connection may cost before its request has come whole.
+"""Limits the time of connections whose requests are incomplete, and their number.
 
-The server that runs the application waits for ever for the rest of a request, and serves nobody
-once it has all the connections that it may have. So a few silent clients without a token could
-keep everybody out. Here, each part of a request has its time. When connections run short, those
-that have asked for nothing yet make room, first those of the address that has the most of them.
+Uvicorn waits forever for the rest of a request, and refuses requests once it has the maximum number
+of connections. So a few silent clients without a token could keep everyone out. This module sets a
+time limit for each part of a request. When connections run short, it closes connections that have
+no complete request yet, beginning with the address that has the most connections.
 """
 
 from __future__ import annotations
@@ -19,34 +19,34 @@ import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 HEAD_S = 20.0
-"""Seconds for the head of a request, from the connection or its first byte."""
+"""Seconds for the head of a request, from the start of the connection or its first byte."""
 BODY_S, BYTES_PER_S = 30.0, 4096
-"""Seconds for a body, and the bytes of it that earn one second more."""
+"""Seconds for a body, and the number of received bytes that extend the time by one second."""
 UNREAD_S = 120.0
-"""Seconds in which a client may read nothing of an answer that waits for it."""
+"""Seconds for which a client may read nothing of a response that is ready."""
 CLOSING_S = 10.0
-"""Seconds for the rest of an answer on a connection that is being closed."""
+"""Seconds for the rest of a response on a connection that is being closed."""
 SHARE = 4
-"""One address may have this part of all connections."""
+"""One address may have one in so many of all connections."""
 PREFIX = 64
-"""A network of IPv6 counts as one address, since a client that has one of them has them all."""
+"""An IPv6 network of this prefix length counts as one address; one client may own all of it."""
 
 Network = str
 
 
 @dataclass(slots=True, eq=False)
 class Gate:
-    """The connections of one server, at most ``most``.
+    """The open connections of one server, at most ``most``.
 
-    ``proxies`` are addresses or networks with any number of connections, since many clients come
-    through them.
+    ``proxies`` are addresses or networks whose number of connections is not limited, since many
+    clients share a proxy.
     """
 
     most: int
     proxies: tuple[str, ...] = ()
     _open: dict[BoundedProtocol, Network] = field(default_factory=dict, repr=False)
     _counts: Counter[Network] = field(default_factory=Counter, repr=False)
-    # Those that have not asked yet, and those whose body is on its way, the oldest first.
+    # Connections without a request, and connections that are sending a body, oldest first.
     _idle: dict[BoundedProtocol, None] = field(default_factory=dict, repr=False)
     _sending: dict[BoundedProtocol, None] = field(default_factory=dict, repr=False)
     _trusted: tuple[IPv4Network | IPv6Network, ...] = field(init=False, repr=False)
@@ -56,12 +56,12 @@ class Gate:
 
     @property
     def count(self) -> int:
-        """How many connections are open."""
+        """The number of open connections."""
         return len(self._open)
 
     def enter(self, connection: BoundedProtocol, address: str) -> None:
-        """Take in a connection; another one may have to go for it, or the new one itself."""
-        network = self._network(address)
+        """Add a connection; if there are too many, close another one or the new one."""
+        network = self._find_network(address)
         self._open[connection] = network
         self._counts[network] += 1
         self._idle[connection] = None
@@ -71,7 +71,7 @@ class Gate:
             self._make_room([name for name, _ in self._counts.most_common()])
 
     def leave(self, connection: BoundedProtocol) -> None:
-        """Forget a connection that is closed."""
+        """Remove a closed connection."""
         network = self._open.pop(connection, None)
         if network is not None:
             self._counts[network] -= 1
@@ -80,7 +80,7 @@ class Gate:
         self.mark(connection, None)
 
     def mark(self, connection: BoundedProtocol, state: str | None) -> None:
-        """Note that a connection is ``idle`` or ``sending``; None: its request is whole."""
+        """Record a connection's state: ``idle``, ``sending``, or None for a complete request."""
         for name, marked in (("idle", self._idle), ("sending", self._sending)):
             if name != state:
                 marked.pop(connection, None)
@@ -88,7 +88,10 @@ class Gate:
                 marked.setdefault(connection)
 
     def _make_room(self, networks: Iterable[Network]) -> None:
-        """Close the oldest connection of the first network that has one without a request."""
+        """Close the oldest connection without a complete request.
+
+        Networks are tried in the given order, until one has such a connection.
+        """
         for network in networks:
             for marked in (self._idle, self._sending):
                 oldest = next((one for one in marked if self._open.get(one) == network), None)
@@ -96,8 +99,8 @@ class Gate:
                     oldest.cut()
                     return
 
-    def _network(self, address: str) -> Network:
-        """Return the network that shares connections; empty for a proxy."""
+    def _find_network(self, address: str) -> Network:
+        """Return the network under which an address is counted; empty for a proxy."""
         try:
             parsed = ip_address(address)
         except ValueError:
@@ -112,7 +115,7 @@ class Gate:
 
 
 class BoundedProtocol(H11Protocol):
-    """A connection of HTTP/1.1 whose requests have to come whole in time."""
+    """An HTTP/1.1 connection with time limits for the parts of requests and responses."""
 
     def __init__(self, gate: Gate, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
@@ -124,55 +127,55 @@ class BoundedProtocol(H11Protocol):
         self._unread: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Take in a connection."""
+        """Register the connection, and start its timer."""
         super().connection_made(transport)
         self._gate.enter(self, self.client[0] if self.client else "")
-        self._watch()
+        self._restart_timer()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Forget a connection."""
+        """Remove the connection, and stop its timers."""
         self._gate.leave(self)
         self._stop_timers()
         self._waits_for = "gone"
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        """Take in what has come."""
+        """Pass received data on, and restart the timer if the next part of a request begins."""
         self._received += len(data)
         super().data_received(data)
-        self._watch()
+        self._restart_timer()
 
     def on_response_complete(self) -> None:
-        """Wait for the next request."""
+        """Start the timer for the next request."""
         super().on_response_complete()
-        self._watch()
+        self._restart_timer()
 
     def pause_writing(self) -> None:
-        """Wait until the client reads."""
+        """Limit the time until the client reads again."""
         super().pause_writing()
         self._unread = self.loop.call_later(UNREAD_S, self.cut)
 
     def resume_writing(self) -> None:
-        """Continue to write."""
+        """Stop the timer, because the client reads again."""
         super().resume_writing()
         if self._unread is not None:
             self._unread.cancel()
             self._unread = None
 
     def timeout_keep_alive_handler(self) -> None:
-        """Close a connection that has been silent since its last answer."""
+        """Close a connection that has been silent since its last response."""
         super().timeout_keep_alive_handler()
-        self._watch()
+        self._restart_timer()
 
     def cut(self) -> None:
-        """Close the connection at once, whatever is still on its way."""
+        """Close the connection at once, without sending or receiving the rest."""
         self._gate.leave(self)
         if self.transport is not None:
             self.transport.abort()
 
-    def _watch(self) -> None:
-        """Set the time for what the connection waits for, unless it waited for it before."""
-        waits_for = self._part()
+    def _restart_timer(self) -> None:
+        """Start the timer for the part that the connection waits for, unless it already runs."""
+        waits_for = self._find_pending_part()
         if waits_for == self._waits_for or self._waits_for == "gone":
             return
         self._waits_for, self._since, self._received = waits_for, self.loop.time(), 0
@@ -183,10 +186,14 @@ class BoundedProtocol(H11Protocol):
             self._timer = None
         seconds = {"head": HEAD_S, "rest": HEAD_S, "body": BODY_S, "closing": CLOSING_S}
         if waits_for in seconds:
-            self._timer = self.loop.call_later(seconds[waits_for], self._end_in_time)
+            self._timer = self.loop.call_later(seconds[waits_for], self._close_if_late)
 
-    def _part(self) -> str:
-        """Return what is on its way: a head, a body, the rest of one that nobody reads, nothing."""
+    def _find_pending_part(self) -> str:
+        """Return the part that the connection waits for.
+
+        That is the ``head`` or ``body`` of a request, the ``rest`` of a body whose response is
+        complete, or ``closing``; empty if the request is complete.
+        """
         if self.transport.is_closing():
             return "closing"
         if self.conn.their_state is h11.IDLE:
@@ -196,14 +203,14 @@ class BoundedProtocol(H11Protocol):
             return "rest" if answered else "body"
         return ""
 
-    def _end_in_time(self) -> None:
-        """Close the connection, unless enough of a body has come, or the client has to wait."""
+    def _close_if_late(self) -> None:
+        """Close the connection, unless enough of a body has arrived or the server makes it wait."""
         if self._waits_for == "body":
             held = self.flow.read_paused or self.conn.they_are_waiting_for_100_continue
             earned = self._since + BODY_S + self._received / BYTES_PER_S - self.loop.time()
             if held or earned > 0:
                 wait = max(earned, 1.0)
-                self._timer = self.loop.call_later(wait, self._end_in_time)
+                self._timer = self.loop.call_later(wait, self._close_if_late)
                 return
         self.cut()
 

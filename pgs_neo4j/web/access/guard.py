@@ -1,9 +1,9 @@
 """Checks every request before it reaches a route.
 
-The page may be open in a browser beside hostile pages. Those can send requests to this server, also
-under a name of their own that leads to it. So the names of hosts and origins are checked, unsafe
-methods take JSON only, which a form cannot send, and every request of the API needs a token. Files
-are sent as octet-stream, which no form can send either.
+Hostile pages may be open in the same browser as the page of this server. They can send requests to
+this server, even under their own host name if it resolves to this server. So the guard checks the
+names of hosts and origins, accepts only JSON with unsafe methods, and requires a token for every
+API request. Files are sent as octet-stream. HTML forms can send neither of these content types.
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ from pgs_neo4j.web.failures import Failure, failure_response
 
 MOST_BODY = 64 * 1024
 MOST_CHAT = 1024 * 1024
-"""Chat programs send the whole conversation with every question."""
+"""Larger than MOST_BODY, because chat programs send the whole conversation with every question."""
 JSON, FILE = "application/json", "application/octet-stream"
 UPLOADS = re.compile(r"/api/graphs/[^/]+/uploads")
-"""Paths that take files."""
+"""Paths that accept files."""
 MOST_REQUESTS = 500
-"""Requests of one caller that may be in progress at once."""
+"""The most requests of one caller that may be in progress at once."""
 DEFAULT_PORTS = {"http": 80, "https": 443}
-"""The port that an address without one means, by its scheme."""
+"""Default ports by scheme."""
 SAFE = frozenset({"GET", "HEAD"})
 OPEN = frozenset({"/api/login", "/api/health"})
-"""Paths of the API that need no token."""
+"""API paths that need no token."""
 GUARDED = frozenset({"api", "mcp", "v1", "metrics"})
-"""First parts of the paths that need one; the others are those of the page's files."""
+"""First parts of paths that need a token; all other paths belong to files of the page."""
 
 POLICY = "; ".join(
     (
@@ -71,12 +71,12 @@ ASKED_HEADERS = (
 
 @dataclass(slots=True)
 class Guard:
-    """The outermost application; ``hosts`` and ``origins`` are those allowed, in lower case.
+    """The outermost application. It allows only ``hosts`` and ``origins``, in lower case.
 
-    ``cookie`` is the name of the cookie. Origins other than the server's own get CORS headers.
-    ``most_file`` are the bytes that a file may have. ``proxied`` are the hosts under which a proxy
-    may serve pages although it asks under another name. One caller may have ``most_requests`` in
-    progress, streams included, from whatever addresses they come.
+    ``cookie`` is the name of the cookie. Responses to allowed origins other than the server's own
+    get CORS headers. ``most_file`` is the most bytes of a file. ``proxied`` are hosts whose pages a
+    proxy may serve while it sends requests with another host name. One caller may have
+    ``most_requests`` requests in progress, streams included, from all addresses together.
     """
 
     app: ASGIApp
@@ -90,19 +90,19 @@ class Guard:
     _in_progress: Counter[tuple[bool, str]] = field(default_factory=Counter, repr=False)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer, refuse, or pass a request on."""
+        """Answer or refuse a request, or pass it on to the application."""
         if scope["type"] == "lifespan":
             await self.app(scope, receive, send)
             return
         if scope["type"] != "http":
-            return  # no WebSocket is served: the server closes it
+            return  # WebSockets are not served; the server closes them
         headers = Headers(scope=scope)
-        sending = _with_headers(send, self._allowed_origin(headers))
-        if scope["method"] == "OPTIONS" and _origin(headers) in self.origins:
-            await _preflight(scope, receive, sending)
+        sending = _add_headers(send, self._find_allowed_origin(headers))
+        if scope["method"] == "OPTIONS" and _read_origin(headers) in self.origins:
+            await _answer_preflight(scope, receive, sending)
             return
         refusal = (
-            self._refusal(scope, headers)
+            self._refuse_sender(scope, headers)
             or self._admit(scope, headers)
             or self._refuse_content(scope, headers)
         )
@@ -112,7 +112,7 @@ class Guard:
             return
         caller: Caller | None = scope["state"]["caller"]
         key = (caller.tenant, caller.name) if caller is not None else None
-        if key is None:  # asks only for what needs no token, which takes no time
+        if key is None:  # only requests that need no token, which are answered quickly
             await self._pass_on(scope, receive, sending)
             return
         self._in_progress[key] += 1
@@ -124,29 +124,31 @@ class Guard:
                 del self._in_progress[key]
 
     async def _pass_on(self, scope: Scope, receive: Receive, send: Send) -> None:
-        await _Sized(self.app, self._most_body(scope["path"])).serve(scope, receive, send)
+        await _BodyLimit(self.app, self._most_body(scope["path"])).serve(scope, receive, send)
 
-    def _refusal(self, scope: Scope, headers: Headers) -> tuple[int, Failure] | None:
-        """Return why a request is refused, with or without a token; None if it is not."""
+    def _refuse_sender(self, scope: Scope, headers: Headers) -> tuple[int, Failure] | None:
+        """Return why the host, origin, or size of a request is refused; None if all are allowed."""
         hosts = headers.getlist("host")
         if len(hosts) != 1 or hosts[0].lower() not in self.hosts:
-            return 421, _failure("this host is not served", "host", "allow it with --allow-host")
+            return 421, _make_failure(
+                "this host is not served", "host", "allow it with --allow-host"
+            )
         if scope["method"] in SAFE:
-            return self._oversize(scope, headers)
-        origin = _origin(headers)
+            return self._refuse_size(scope, headers)
+        origin = _read_origin(headers)
         foreign = origin is not None and not self._is_allowed(origin, hosts[0].lower())
         site = headers.get("sec-fetch-site", "none")
         if foreign or (site not in ("none", "same-origin") and origin not in self.origins):
-            return 403, _failure(
+            return 403, _make_failure(
                 "another site made this request", "origin", "allow it with --allow-origin"
             )
-        return self._oversize(scope, headers)
+        return self._refuse_size(scope, headers)
 
     def _refuse_content(self, scope: Scope, headers: Headers) -> tuple[int, Failure] | None:
-        """Return why a body is refused; None if it may be read.
+        """Return why the content type of a request is refused; None if it is allowed.
 
-        A request without a body needs no type of it, if no form can have sent it: it has a token,
-        or an allowed page sent it.
+        A request without a body needs no content type if no form can have sent it. That is so if it
+        has an Authorization header, or an Origin header, which was checked before.
         """
         kind = headers.get("content-type", "").partition(";")[0].strip().lower()
         wanted = FILE if _takes_files(scope["path"]) else JSON
@@ -155,15 +157,15 @@ class Guard:
         if not kind and not _has_body(headers) and {"authorization", "origin"} & {*headers.keys()}:
             return None
         what = "JSON" if wanted == JSON else "a file"
-        return 415, _failure(
+        return 415, _make_failure(
             f"the body is not {what}", "content_type", f"send Content-Type: {wanted}"
         )
 
     def _is_allowed(self, origin: str, host: str) -> bool:
-        """Return whether pages of an origin may use the API: its own ones, and those allowed.
+        """Return whether pages of an origin may use the API: the server's own or an allowed one.
 
-        A page of another port is another program's, also on this machine. Browsers leave the
-        default port out of Origin, and a proxy may write it into Host.
+        An origin with another port belongs to another program, even on this machine. Browsers omit
+        the default port in Origin, but a proxy may include it in Host.
         """
         scheme, _, own = origin.partition("://")
         if origin in self.origins:
@@ -173,12 +175,12 @@ class Guard:
         if own == without_default_port(scheme, host):
             return True
         proxied = {without_default_port(scheme, name) for name in self.proxied}
-        return own in proxied and _name(own) != _name(host)
+        return own in proxied and _strip_port(own) != _strip_port(host)
 
-    def _oversize(self, scope: Scope, headers: Headers) -> tuple[int, Failure] | None:
+    def _refuse_size(self, scope: Scope, headers: Headers) -> tuple[int, Failure] | None:
         most = self._most_body(scope["path"])
-        if _length(headers, most) > most:
-            return 413, _too_large(scope["path"], most)
+        if _read_length(headers, most) > most:
+            return 413, _make_too_large(scope["path"], most)
         return None
 
     def _most_body(self, path: str) -> int:
@@ -187,61 +189,61 @@ class Guard:
         return MOST_CHAT if path.startswith("/v1/") else MOST_BODY
 
     def _admit(self, scope: Scope, headers: Headers) -> tuple[int, Failure] | None:
-        """Note the caller; return why there must be one."""
-        caller = self._caller(headers)
+        """Store the caller in the request's state; return why the caller is refused, if so."""
+        caller = self._find_caller(headers)
         scope.setdefault("state", {})["caller"] = caller
-        scope["state"]["cookie"] = self._cookie(headers)
+        scope["state"]["cookie"] = self._read_cookie(headers)
         path = scope["path"]
         if not _needs_token(path) or path in OPEN:
             return None
         if caller is None:
-            return 401, _failure(
+            return 401, _make_failure(
                 "this needs a token",
                 "unauthenticated",
                 "open the link that pgs serve printed, or send Authorization: Bearer …",
             )
         if not caller.may_open(path):
-            return 403, _failure(
+            return 403, _make_failure(
                 f"the token of {caller.name} does not open this",
                 "forbidden",
                 "use one with another role",
             )
-        return self._refuse_more(caller)
+        return self._refuse_excess(caller)
 
-    def _refuse_more(self, caller: Caller) -> tuple[int, Failure] | None:
-        """Return why a caller may ask for no more now; None if it may.
+    def _refuse_excess(self, caller: Caller) -> tuple[int, Failure] | None:
+        """Return why a further request of a caller is refused; None if it is allowed.
 
-        A proxy has any number of connections, and a person may have many addresses. So without a
-        bound of the caller's own, one of them could take all connections by streams that last.
+        The connections of a proxy are not limited, and a person may have many addresses. Without a
+        limit per caller, one caller could occupy all connections with long streams.
         """
         if self._in_progress[caller.tenant, caller.name] < self.most_requests:
             return None
-        return 503, _failure(
+        return 503, _make_failure(
             f"{caller.name} has {self.most_requests:,} requests in progress, which is the most for "
             "one caller",
             "busy",
             "end some of its streams, or try again later",
         )
 
-    def _caller(self, headers: Headers) -> Caller | None:
+    def _find_caller(self, headers: Headers) -> Caller | None:
         scheme, _, token = headers.get("authorization", "").partition(" ")
         if scheme:
-            return self.tokens.program(token.strip()) if scheme.lower() == "bearer" else None
-        value = self._cookie(headers)
+            return self.tokens.find_program(token.strip()) if scheme.lower() == "bearer" else None
+        value = self._read_cookie(headers)
         return self.tokens.cookie(value) if value else None
 
-    def _cookie(self, headers: Headers) -> str:
+    def _read_cookie(self, headers: Headers) -> str:
         return cookie_parser(headers.get("cookie", "")).get(self.cookie, "")
 
-    def _allowed_origin(self, headers: Headers) -> str | None:
-        origin = _origin(headers)
+    def _find_allowed_origin(self, headers: Headers) -> str | None:
+        origin = _read_origin(headers)
         return origin if origin in self.origins else None
 
 
 def served_hosts(host: str, port: int, more: Iterable[str]) -> frozenset[str]:
-    """Return the values of Host that reach this server, each with and without its port.
+    """Return the Host values that reach this server, with and without ports.
 
-    A proxy asks under the port at which it is reached itself, often a default one.
+    A proxy may pass on the port at which clients reach it, often a default port.
     """
     own = {host, "localhost", "127.0.0.1", "[::1]"} if _is_loopback(host) else {host}
     names = {host_name(name) for name in (*own, *more)}
@@ -251,26 +253,26 @@ def served_hosts(host: str, port: int, more: Iterable[str]) -> frozenset[str]:
 
 
 def plain_origin(origin: str) -> str:
-    """Return an origin as browsers send it: in lower case, without the default port."""
+    """Return an origin in the form that browsers send: in lower case, without the default port."""
     scheme, separator, host = origin.lower().partition("://")
     return f"{scheme}{separator}{without_default_port(scheme, host)}"
 
 
 def without_default_port(scheme: str, host: str) -> str:
-    """Return a host without the port that its scheme has anyway."""
+    """Return a host without the default port of its scheme."""
     port = DEFAULT_PORTS.get(scheme)
     return host if port is None else host.removesuffix(f":{port}")
 
 
 def host_name(name: str) -> str:
-    """Return a name as clients send it in Host: an IPv6 address is short and in brackets."""
+    """Return a name in the form of Host headers: IPv6 addresses compressed and in brackets."""
     try:
         return f"[{ipaddress.IPv6Address(name.strip('[]')).compressed}]"
     except ValueError:
         return name.lower()
 
 
-def _origin(headers: Headers) -> str | None:
+def _read_origin(headers: Headers) -> str | None:
     origin = headers.get("origin")
     return None if origin is None else plain_origin(origin)
 
@@ -279,7 +281,7 @@ def _is_loopback(host: str) -> bool:
     return host in ("127.0.0.1", "localhost", "::1")
 
 
-def _name(host: str) -> str:
+def _strip_port(host: str) -> str:
     return host.rpartition(":")[0] if _has_port(host) else host
 
 
@@ -299,23 +301,23 @@ def _has_body(headers: Headers) -> bool:
     return "transfer-encoding" in headers or headers.get("content-length", "0") != "0"
 
 
-def _length(headers: Headers, most: int) -> int:
+def _read_length(headers: Headers, most: int) -> int:
     text = headers.get("content-length", "0")
     return int(text) if text.isdecimal() and len(text) < 16 else most + 1
 
 
-def _failure(error: str, code: str, fix: str = "") -> Failure:
+def _make_failure(error: str, code: str, fix: str = "") -> Failure:
     return Failure(error=error, code=code, fix=fix)
 
 
-def _too_large(path: str, most: int) -> Failure:
+def _make_too_large(path: str, most: int) -> Failure:
     if _takes_files(path):
         fix = "raise max_document_mb, or split it"
-        return _failure(f"the file is larger than {most / 1e6:,.6g} MB", "too_large", fix)
-    return _failure(f"the body has more than {most // 1024} kB", "too_large", "send less")
+        return _make_failure(f"the file is larger than {most / 1e6:,.6g} MB", "too_large", fix)
+    return _make_failure(f"the body has more than {most // 1024} kB", "too_large", "send less")
 
 
-def _with_headers(send: Send, origin: str | None) -> Send:
+def _add_headers(send: Send, origin: str | None) -> Send:
     async def sending(message: Message) -> None:
         if message["type"] == "http.response.start":
             headers = MutableHeaders(scope=message)
@@ -330,7 +332,7 @@ def _with_headers(send: Send, origin: str | None) -> Send:
     return sending
 
 
-async def _preflight(scope: Scope, receive: Receive, send: Send) -> None:
+async def _answer_preflight(scope: Scope, receive: Receive, send: Send) -> None:
     allowed = {
         "Access-Control-Allow-Methods": "GET, POST, DELETE",
         "Access-Control-Allow-Headers": ", ".join(ASKED_HEADERS),
@@ -340,12 +342,12 @@ async def _preflight(scope: Scope, receive: Receive, send: Send) -> None:
 
 
 class _TooLargeError(Exception):
-    """More came than the headers said."""
+    """The body is larger than the limit."""
 
 
 @dataclass(slots=True)
-class _Sized:
-    """Ends requests whose body grows above the limit while it is read."""
+class _BodyLimit:
+    """Ends a request if its body exceeds the limit while it is read."""
 
     app: ASGIApp
     most: int
@@ -353,7 +355,7 @@ class _Sized:
     started: bool = False
 
     async def serve(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on."""
+        """Pass a request on, and answer 413 if its body is too large."""
         most = self.most
 
         async def receiving() -> Message:
@@ -365,13 +367,13 @@ class _Sized:
 
         async def sending(message: Message) -> None:
             if self.size > most and not self.started:
-                raise _TooLargeError  # a route has made another error of it
+                raise _TooLargeError  # a route has turned the first error into another one
             self.started = True
             await send(message)
 
         try:
             await self.app(scope, receiving, sending)
-        except* _TooLargeError:  # a stream that had begun ends
+        except* _TooLargeError:  # if the response has begun, it just ends
             if not self.started:
                 path = scope["path"]
-                await failure_response(path, 413, _too_large(path, most))(scope, receive, send)
+                await failure_response(path, 413, _make_too_large(path, most))(scope, receive, send)

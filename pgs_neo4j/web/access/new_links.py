@@ -1,8 +1,9 @@
-"""Hands out new links of a running server to the user who started it.
+"""Gives new login links of a running server to the user who started it.
 
-A link works once, and a browser may lose its cookie, but a restart would cancel the runs. So the
-server listens on a socket in a folder that only its user can enter; the operating system decides
-who that is, and no secret is stored. What may read this user's files can have the link.
+A link works only once, and a browser may lose its cookie, but a restart to get a new link would
+cancel all runs. So the server also listens on a Unix socket in a folder that only its user can
+enter. The operating system enforces this, and no secret is stored. Any program that can read this
+user's files can get a link.
 """
 
 from __future__ import annotations
@@ -21,10 +22,10 @@ from pgs_neo4j.errors import UsageError
 
 ANSWER_S = 5.0
 LONGEST = 4096
-"""Bytes of a link."""
+"""The most bytes of a link."""
 ASKED = b"link"
 MOST_PATH = 100
-"""Bytes of the address of a socket on every system."""
+"""Bytes that the address of a socket may have on every system."""
 DESCRIPTORS = Path("/proc/self/fd")
 
 
@@ -32,10 +33,10 @@ DESCRIPTORS = Path("/proc/self/fd")
 async def offer_links(port: int, new_link: Callable[[], str]) -> AsyncIterator[None]:
     """Give a new link to each program of this user that asks, while the block runs.
 
-    Without a folder that is private, or with another server of the port, there is nobody to ask;
-    the server works all the same.
+    Without a private folder, or if another server has the socket of this port, no links are given;
+    otherwise the server works as usual.
     """
-    path = await _free_path(port)
+    path = await _find_free_path(port)
     if path is None:
         yield
         return
@@ -43,14 +44,14 @@ async def offer_links(port: int, new_link: Callable[[], str]) -> AsyncIterator[N
     async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         with suppress(OSError, TimeoutError):
             async with asyncio.timeout(ANSWER_S):
-                if await reader.read(len(ASKED)) == ASKED:  # else it only looked for a server
+                if await reader.read(len(ASKED)) == ASKED:  # otherwise it only checked for a server
                     writer.write(new_link().encode())
                     await writer.drain()
         writer.close()
 
     try:
-        with _short(path) as short:
-            server = await asyncio.start_unix_server(answer, short)
+        with _shorten_path(path) as short_path:
+            server = await asyncio.start_unix_server(answer, short_path)
     except OSError:
         yield
         return
@@ -62,14 +63,14 @@ async def offer_links(port: int, new_link: Callable[[], str]) -> AsyncIterator[N
 
 
 async def ask_link(port: int) -> str:
-    """Return a new link of the server of this user on a port. Raises UsageError without one."""
-    path = _path(port)
+    """Return a new link from this user's server on a port. Raises UsageError without a server."""
+    path = _find_socket_path(port)
     try:
         if path is None:
             raise FileNotFoundError
         async with asyncio.timeout(ANSWER_S):
-            with _short(path) as short:
-                reader, writer = await asyncio.open_unix_connection(short)
+            with _shorten_path(path) as short_path:
+                reader, writer = await asyncio.open_unix_connection(short_path)
             writer.write(ASKED)
             link = (await reader.read(LONGEST)).decode()
             writer.close()
@@ -83,16 +84,16 @@ async def ask_link(port: int) -> str:
     return link
 
 
-async def _free_path(port: int) -> Path | None:
-    """Return the path of a socket that no server listens on; None without such a path."""
-    path = _path(port)
+async def _find_free_path(port: int) -> Path | None:
+    """Return the path of the port's socket; None if a server uses it, or it is not private."""
+    path = _find_socket_path(port)
     if path is None:
         return None
     try:
         async with asyncio.timeout(ANSWER_S):
-            with _short(path) as short:
-                _, writer = await asyncio.open_unix_connection(short)
-    except ConnectionRefusedError:  # a server was killed
+            with _shorten_path(path) as short_path:
+                _, writer = await asyncio.open_unix_connection(short_path)
+    except ConnectionRefusedError:  # left by a killed server
         path.unlink(missing_ok=True)
         return path
     except FileNotFoundError:
@@ -103,8 +104,8 @@ async def _free_path(port: int) -> Path | None:
     return None
 
 
-def _path(port: int) -> Path | None:
-    """Return the path of the socket; None if its folder would not be private."""
+def _find_socket_path(port: int) -> Path | None:
+    """Return the path of the port's socket; None if its folder is not private."""
     if sys.platform == "win32":
         return None
     folder = user_data_path("pgs-neo4j") / "serve"
@@ -120,10 +121,10 @@ def _path(port: int) -> Path | None:
 
 
 @contextmanager
-def _short(path: Path) -> Iterator[str]:
-    """Yield a name of a path that is short enough for the address of a socket, where there is one.
+def _shorten_path(path: Path) -> Iterator[str]:
+    """Yield a name of the path that is short enough for the address of a socket, if possible.
 
-    Linux names an open folder by its descriptor.
+    On Linux, an open folder can also be named by its descriptor.
     """
     if len(os.fsencode(path)) <= MOST_PATH or not DESCRIPTORS.is_dir():
         yield str(path)

@@ -1,6 +1,6 @@
-"""Tokens: of the link, which works once, of cookies, and of programs.
+"""Tokens of links (valid once), of cookies, and of programs.
 
-An address that sends several wrong tokens has to wait before the next one is looked at.
+``Backoff`` makes an address wait after several wrong tokens.
 """
 
 from __future__ import annotations
@@ -17,22 +17,23 @@ from typing import TypeVar
 from pgs_neo4j.web.access.callers import LOGGED_IN, OWNER, Caller, ForbiddenError
 
 COOKIE_S = 12 * 3600.0
-"""Seconds without a request after which a browser has to log in again."""
+"""After so many seconds without a request, a browser has to log in again."""
 LINK_S = 3600.0
 MOST_COOKIES, MOST_LINKS = 20, 20
-"""Cookies of one caller, and links that were not followed; the one that was used longest ago goes.
+"""The most cookies of one caller, and the most unused links.
 
-The bound is each caller's own: one that logs in again and again ends no session of another.
+When there are more, the least recently used cookie or the oldest link is removed. The limit of
+cookies is per caller, so a caller that logs in again and again ends no session of others.
 """
 BYTES = 32
 FREE, FIRST_S, LONGEST_S = 5, 1.0, 300.0
-"""Failures without a wait, the first wait, and the longest; each is twice the one before."""
+"""Failed logins without a wait, the first wait, and the longest; each wait doubles."""
 MOST_ADDRESSES = 10_000
 T = TypeVar("T")
 
 
-def hashed(token: str) -> str:
-    """Return what is kept of a token. Random tokens of 32 bytes need no salt."""
+def hash_token(token: str) -> str:
+    """Return the hash of a token, which is all that is kept. Random tokens need no salt."""
     return sha256(token.encode("utf-8", "surrogatepass")).hexdigest()
 
 
@@ -44,9 +45,9 @@ class _Cookie:
 
 @dataclass(slots=True)
 class Tokens:
-    """The tokens that are good now; only their hashes are kept.
+    """The valid tokens; only their hashes are kept.
 
-    ``programs`` maps the hashes of ``pgs.toml`` to their callers.
+    ``programs`` maps token hashes in ``pgs.toml`` to callers.
     """
 
     programs: dict[str, Caller] = field(default_factory=dict, repr=False)
@@ -54,19 +55,19 @@ class Tokens:
     _cookies: dict[str, _Cookie] = field(default_factory=dict, repr=False)
 
     def new_link(self) -> str:
-        """Return a token that can be traded once for a cookie of the owner."""
+        """Return a new token that can be exchanged once for a cookie of the owner."""
         token = secrets.token_urlsafe(BYTES)
-        self._links[hashed(token)] = monotonic()
+        self._links[hash_token(token)] = monotonic()
         for old in [*self._links][:-MOST_LINKS]:
             del self._links[old]
         return token
 
     def log_in(self, token: str) -> tuple[str, Caller] | None:
-        """Trade a token for a new cookie; None if it is no good. The token of a link works once.
+        """Exchange a token for a new cookie and its caller; None if the token is invalid.
 
-        Raises ForbiddenError for a token that opens nothing that a browser shows.
+        A link's token works once. Raises ForbiddenError if the caller's role may open no page.
         """
-        caller = self.program(token) or self._linked(token)
+        caller = self.find_program(token) or self._use_link(token)
         if caller is None:
             return None
         if not caller.may_open(LOGGED_IN):
@@ -75,20 +76,20 @@ class Tokens:
                 "in with another one"
             )
         cookie = secrets.token_urlsafe(BYTES)
-        self._cookies[hashed(cookie)] = _Cookie(caller, monotonic())
+        self._cookies[hash_token(cookie)] = _Cookie(caller, monotonic())
         own = [key for key, held in self._cookies.items() if held.caller.is_same(caller)]
         own.sort(key=lambda key: self._cookies[key].used_at)
         for old in own[:-MOST_COOKIES]:
             del self._cookies[old]
         return cookie, caller
 
-    def program(self, token: str) -> Caller | None:
-        """Return the caller of a token of ``pgs.toml``; None for any other token."""
-        return _matching(self.programs, hashed(token))
+    def find_program(self, token: str) -> Caller | None:
+        """Return the caller with this token in ``pgs.toml``; None for any other token."""
+        return _find_by_hash(self.programs, hash_token(token))
 
     def cookie(self, value: str) -> Caller | None:
-        """Return the caller of a cookie; None if it is unknown or too old."""
-        held = _matching(self._cookies, hashed(value))
+        """Return the caller of a cookie; None if it is unknown or expired."""
+        held = _find_by_hash(self._cookies, hash_token(value))
         if held is None or monotonic() - held.used_at > COOKIE_S:
             self.log_out(value)
             return None
@@ -96,31 +97,31 @@ class Tokens:
         return held.caller
 
     def log_out(self, value: str) -> None:
-        """Make a cookie useless."""
-        self._cookies.pop(hashed(value), None)
+        """Invalidate a cookie."""
+        self._cookies.pop(hash_token(value), None)
 
-    def _linked(self, token: str) -> Caller | None:
-        made_at = _matching(self._links, hashed(token))
+    def _use_link(self, token: str) -> Caller | None:
+        made_at = _find_by_hash(self._links, hash_token(token))
         if made_at is None:
             return None
-        del self._links[hashed(token)]
+        del self._links[hash_token(token)]
         return OWNER if monotonic() - made_at <= LINK_S else None
 
 
-def _matching(known: dict[str, T], wanted: str) -> T | None:
-    """Return the value of a hash, in a time that reveals nothing about other hashes."""
+def _find_by_hash(known: dict[str, T], wanted: str) -> T | None:
+    """Return the value of a hash, with a constant-time comparison that reveals no other hash."""
     matches = [value for key, value in known.items() if hmac.compare_digest(key, wanted)]
     return matches[0] if matches else None
 
 
 def callers_by_hash(entries: Iterable[tuple[str, Caller]]) -> dict[str, Caller]:
-    """Return callers by the hashes of their tokens."""
+    """Map hashes of tokens to callers."""
     return {token_hash.lower(): caller for token_hash, caller in entries}
 
 
 @dataclass(slots=True)
 class Backoff:
-    """Counts failed log-ins by address, and says how long each has to wait."""
+    """Counts failed logins by address, and limits how soon an address may try again."""
 
     _failures: OrderedDict[str, tuple[int, float]] = field(default_factory=OrderedDict, repr=False)
 
@@ -133,7 +134,7 @@ class Backoff:
         return max(0.0, failed_at + wait - monotonic())
 
     def fail(self, address: str) -> None:
-        """Count a failure."""
+        """Count a failed login of an address."""
         count, _ = self._failures.pop(address, (0, 0.0))
         self._failures[address] = (count + 1, monotonic())
         while len(self._failures) > MOST_ADDRESSES:

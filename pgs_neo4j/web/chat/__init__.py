@@ -1,1 +1,1 @@
-"""Chats: questions in the form of OpenAI's API, for programs that know no other."""
+"""Chats: questions and answers in the format of OpenAI's API, for chat programs."""

@@ -1,6 +1,7 @@
-"""Begins the run of a chat, or joins the one that the same request has begun.
+"""Starts the run of a chat request, or joins the run of an identical request.
 
-To a chat program, a graph is a model: its name, or its name and a mode, as in ``papers:continue``.
+Chat programs see each graph as a model: its name, or its name and a mode, as in
+``papers:continue``.
 """
 
 from __future__ import annotations
@@ -28,14 +29,14 @@ from pgs_neo4j.web.runs.events import EventLog, LoggedEvent, MissedEventsError
 from pgs_neo4j.web.shared import Serving, visible_graph
 
 LISTED = ("", "continue", "auto")
-"""Modes that every graph is listed with; the others are answered as well."""
+"""Modes that are listed for every graph. The other modes also work."""
 SWEEPS: tuple[Mode, ...] = get_args(Mode)
 SEARCHES: tuple[SearchMode, ...] = get_args(SearchMode)
 
 
 @dataclass(frozen=True, slots=True)
 class ChatModel:
-    """A graph and how it is asked: by sweeps, or by a search if there is one."""
+    """A graph and its mode: a search mode if ``search`` is set, else a mode of sweeps."""
 
     graph: str
     mode: Mode = "full"
@@ -44,12 +45,12 @@ class ChatModel:
 
 @dataclass(frozen=True, slots=True)
 class ChatRun:
-    """A run whose answer is a message."""
+    """A run whose answer becomes a chat message."""
 
     serving: Serving
     awaited: AwaitedRun
-    beside: bool = False
-    """Whether the question came with texts of the chat program, which are not read."""
+    has_other_texts: bool = False
+    """Whether the message also held texts of the chat program, which are not read."""
 
     @property
     def id(self) -> str:
@@ -57,10 +58,10 @@ class ChatRun:
         return self.awaited.run.id
 
     async def events(self, silence_s: float) -> AsyncIterator[LoggedEvent | None]:
-        """Yield its events, and None after each silence.
+        """Yield the events of the run, and None after each ``silence_s`` seconds without one.
 
         A reader that is too slow, or that joins after a deletion, gets no more text, because a part
-        would be missing. The answer has the whole text.
+        would be missing. The answer contains the whole text.
         """
         await self.serving.board.drop_deleted(self.awaited.run)
         log = self.awaited.run.log
@@ -68,7 +69,7 @@ class ChatRun:
         while True:
             try:
                 async with asyncio.timeout(silence_s):
-                    entry = await _following(log, place)
+                    entry = await _next_event(log, place)
             except TimeoutError:
                 yield None
                 continue
@@ -82,22 +83,23 @@ class ChatRun:
                 yield entry
 
     async def document(self) -> Document:
-        """Return its answer when it has ended. Raises what ended it."""
+        """Wait for the run, and return its answer. Raises the error that ended the run."""
         answer = await self.awaited.answer()
         return await self.serving.pgs.runs.document(answer.run)
 
 
 @dataclass(slots=True)
 class Chats:
-    """The chats of one server; those in progress are found by their requests."""
+    """The chats of one server. Runs in progress can be found by their requests."""
 
     serving: Serving
     _active: WeakValueDictionary[str, AwaitedRun] = field(default_factory=WeakValueDictionary)
 
     async def begin(self, caller: Caller, asked: ChatRequest) -> ChatRun:
-        """Start the run of a request. Nothing of it needs the connection any more.
+        """Start the run of a request, or join the run of the same request if it is in progress.
 
-        A request that repeats one in progress, as clients do after a lost connection, joins it.
+        Clients repeat a request after a lost connection. A run does not depend on the connection
+        that started it.
         """
         caller.require("asker")
         self.serving.require_writing()
@@ -105,7 +107,7 @@ class Chats:
         found = asked.question()
         question = found.question
         check_question(question)
-        model = await chosen_model(self.serving, caller, asked.model)
+        model = await find_model(self.serving, caller, asked.model)
         whole = bool(asked.full_sweep)
         if whole and model.search is not None:
             raise RefusedParameterError(
@@ -114,11 +116,12 @@ class Chats:
             )  # fmt: skip
         session = caller.stored_session(asked.session())
         key = "\0".join((asked.model, session, question, str(whole)))
-        # What it costs holds the money of its caller, so a repeated request is found before.
-        if (same := self._repeated(key, found)) is not None:
+        # Looked up before the budget is checked, because the run in progress reserves the caller's
+        # money. Looked up again afterwards, because the same request may have come in the meantime.
+        if (same := self._join_active(key, found)) is not None:
             return same
         limit = await self.serving.remaining_cost(caller)
-        if (same := self._repeated(key, found)) is not None:
+        if (same := self._join_active(key, found)) is not None:
             return same
         run = LiveRun(
             id=self.serving.pgs.runs.new_id(),
@@ -129,20 +132,27 @@ class Chats:
             most_cost=limit or 0.0,
         )
         awaited = start_awaited(
-            self.serving.board, run, lambda hear: self._carry_out(model, run, limit, hear, whole)
+            self.serving.board,
+            run,
+            lambda on_event: self._carry_out(model, run, limit, on_event, whole),
         )
         self._active[key] = awaited
-        return ChatRun(self.serving, awaited, found.beside)
+        return ChatRun(self.serving, awaited, found.has_other_texts)
 
-    def _repeated(self, key: str, found: AskedText) -> ChatRun | None:
+    def _join_active(self, key: str, found: AskedText) -> ChatRun | None:
         awaited = self._active.get(key)
         active = awaited is not None and awaited.run.active
         if awaited is None or not active:
             return None
-        return ChatRun(self.serving, awaited, found.beside)
+        return ChatRun(self.serving, awaited, found.has_other_texts)
 
     async def _carry_out(
-        self, model: ChatModel, run: LiveRun, limit: float | None, hear: OnEvent, full_sweep: bool
+        self,
+        model: ChatModel,
+        run: LiveRun,
+        limit: float | None,
+        on_event: OnEvent,
+        full_sweep: bool,
     ) -> Answer:
         knobs = Knobs() if limit is None else Knobs(max_cost=limit)
         pgs = self.serving.pgs
@@ -156,45 +166,47 @@ class Chats:
                 knobs=knobs,
                 run_id=run.id,
             )
-            return await pgs.execute(request, on_event=hear)
-        return await answer_from_search(pgs, run, model.search, None, hear, **knobs)
+            return await pgs.execute(request, on_event=on_event)
+        return await answer_from_search(pgs, run, model.search, None, on_event, **knobs)
 
 
-async def _following(log: EventLog, place: int) -> LoggedEvent | None:
-    """Return the event after an id; None at the end of the run."""
+async def _next_event(log: EventLog, place: int) -> LoggedEvent | None:
+    """Return the event after the id ``place``; None at the end of the run."""
     async for entry in log.after(place):
         return entry
     return None
 
 
-async def chosen_model(serving: Serving, caller: Caller, name: str) -> ChatModel:
-    """Return what the name of a model stands for. Raises UnknownGraphError."""
+async def find_model(serving: Serving, caller: Caller, name: str) -> ChatModel:
+    """Return the graph and mode that a model's name means. Raises UnknownGraphError."""
     graph, _, mode = name.partition(":")
     if not graph:
-        raise _unknown(name)
+        raise _make_unknown_model(name)
     try:
         visible = await visible_graph(serving, caller, graph)
     except UnknownGraphError:
-        raise _unknown(name) from None
+        raise _make_unknown_model(name) from None
     if mode in SEARCHES:
         return ChatModel(visible, search=mode)
     if mode and mode not in SWEEPS:
-        raise _unknown(name)
+        raise _make_unknown_model(name)
     return ChatModel(visible, mode or "full")
 
 
-async def listed_models(serving: Serving, caller: Caller) -> list[Json]:
-    """Return the models that the caller may ask."""
+async def list_chat_models(serving: Serving, caller: Caller) -> list[Json]:
+    """Return entries for all models that the caller may ask."""
     names = caller.visible([graph.name for graph in await serving.pgs.graphs()])
-    return [described(":".join(filter(None, (name, mode)))) for name in names for mode in LISTED]
+    return [
+        make_model_entry(":".join(filter(None, (name, mode)))) for name in names for mode in LISTED
+    ]
 
 
-def described(name: str) -> Json:
-    """Return a model in the form of OpenAI's API, which wants a time that graphs do not have."""
+def make_model_entry(name: str) -> Json:
+    """Return a model in the format of OpenAI's API. Its time of creation is always 0."""
     return {"id": name, "object": "model", "created": 0, "owned_by": "pgs_neo4j"}
 
 
-def _unknown(name: str) -> UnknownGraphError:
+def _make_unknown_model(name: str) -> UnknownGraphError:
     return UnknownGraphError(
         f"there is no model {name[:100]}; 'GET /v1/models' lists those you see"
     )

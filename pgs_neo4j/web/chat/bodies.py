@@ -1,4 +1,4 @@
-"""What a chat program sends, as far as it counts."""
+"""The parts of a chat request that this server uses."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ REFUSED: tuple[tuple[str, tuple[object, ...]], ...] = (
     ("modalities", (None, ["text"])),
     ("stop", (None, [], "")),
 )
-"""Parameters that ask for something else than one text, with the values that do not."""
+"""Parameters that may ask for more than one plain text, with the values that are allowed."""
 
 
 class RefusedParameterError(UsageError):
-    """A part of a request is not supported, or says what it cannot; ``param`` is its name."""
+    """A parameter of a request is not supported, or has an invalid value; ``param`` is its name."""
 
     def __init__(self, param: str, message: str) -> None:
         super().__init__(message)
@@ -34,7 +34,7 @@ class RefusedParameterError(UsageError):
 
 
 class ChatMessage(BaseModel):
-    """A turn of a conversation; only text counts."""
+    """A message of a conversation; only its text is used."""
 
     model_config = ConfigDict(extra="ignore", hide_input_in_errors=True)
 
@@ -54,7 +54,7 @@ class ChatMessage(BaseModel):
 
 
 class StreamOptions(BaseModel):
-    """How a stream ends."""
+    """Options for the end of a stream."""
 
     model_config = ConfigDict(extra="ignore")
 
@@ -62,9 +62,10 @@ class StreamOptions(BaseModel):
 
 
 class ChatRequest(BaseModel):
-    """A conversation whose last question is asked; other parameters are ignored.
+    """A conversation whose last message is the question; other parameters are ignored.
 
-    ``full_sweep`` is ours: all partitions are read, also those that the session has read.
+    ``full_sweep`` is an extension of OpenAI's format: it reads all partitions, even partitions that
+    the session has read.
     """
 
     model_config = ConfigDict(extra="allow", hide_input_in_errors=True)
@@ -78,7 +79,7 @@ class ChatRequest(BaseModel):
     full_sweep: Annotated[bool, Field(strict=True)] | None = None
 
     def check(self) -> None:
-        """Raise RefusedParameterError for what no answer can be."""
+        """Raise RefusedParameterError for parameters that no answer can satisfy."""
         extra = self.model_extra or {}
         for name, harmless in REFUSED:
             if name in extra and extra[name] not in harmless:
@@ -105,12 +106,12 @@ class ChatRequest(BaseModel):
         return asked
 
     def _system(self) -> str:
-        """Return what the system messages say, as far as it is text."""
+        """Return the text of the system messages."""
         said = (turn.content for turn in self.messages if turn.role in SYSTEM)
         return "\n".join(content for content in said if isinstance(content, str))
 
     def session(self) -> str:
-        """Return the name of the session: that in ``metadata``, else one of the conversation.
+        """Return the session named in ``metadata``, else a name derived from the conversation.
 
         Conversations of one user that begin with the same message share a session.
         """
@@ -122,7 +123,7 @@ class ChatRequest(BaseModel):
                 )
             return named
         first = next(message.text() for message in self.messages if message.role == "user")
-        asked = find_question(first)  # programs put files before the latest message only
+        asked = find_question(first)  # chat programs put files only before the latest message
         begun = first if asked is None else asked.question
         digest = sha256(f"{self.user or ''}\0{begun}".encode("utf-8", "surrogatepass"))
         return f"chat-{digest.hexdigest()[:12]}"

@@ -10,19 +10,19 @@ from fastapi.responses import JSONResponse, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
 from pgs_neo4j.text.json_data import Json
-from pgs_neo4j.web.chat.asking import Chats, chosen_model, described, listed_models
+from pgs_neo4j.web.chat.asking import Chats, find_model, list_chat_models, make_model_entry
 from pgs_neo4j.web.chat.bodies import ChatRequest
 from pgs_neo4j.web.chat.replies import ChatReplies
 from pgs_neo4j.web.shared import CallerNow, Serving, ServingNow
 
-# The form is OpenAI's, and described there.
+# Not in the OpenAPI description, because OpenAI documents this format.
 router = APIRouter(prefix="/v1", include_in_schema=False)
 
 EXTRACTIVE = "extractive"
 
 
 class StreamedChat(StreamingResponse):
-    """A reply as it is written, counted as long as its connection is open."""
+    """A reply that is streamed while it is written. It counts as a stream while it is open."""
 
     def __init__(self, serving: Serving, graph: str, pieces: AsyncIterator[str]) -> None:
         super().__init__(
@@ -32,7 +32,7 @@ class StreamedChat(StreamingResponse):
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Send the reply."""
-        # Counted here, since the generator of a stream that was cut may be closed much later.
+        # Counted here, since the generator of an aborted stream may be closed much later.
         with self.serving.streaming(self.graph):
             await super().__call__(scope, receive, send)
 
@@ -40,14 +40,14 @@ class StreamedChat(StreamingResponse):
 @router.get("/models")
 async def list_models(serving: ServingNow, caller: CallerNow) -> Json:
     """Return the graphs that the caller sees, as models."""
-    return {"object": "list", "data": await listed_models(serving, caller)}
+    return {"object": "list", "data": await list_chat_models(serving, caller)}
 
 
 @router.get("/models/{model}")
 async def show_model(model: str, serving: ServingNow, caller: CallerNow) -> Json:
     """Return a graph as a model."""
-    await chosen_model(serving, caller, model)
-    return described(model)
+    await find_model(serving, caller, model)
+    return make_model_entry(model)
 
 
 @router.post("/chat/completions")

@@ -1,7 +1,7 @@
-"""Answers in the form of OpenAI's API, whole and as a stream.
+"""Converts answers to the format of OpenAI's API, whole or as a stream.
 
-The text of a message is Markdown without any mark, link, or picture that is not of pgs, since
-programs show it.
+Chat programs render a message as Markdown. So markup, links, and pictures that do not come from pgs
+are disarmed.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from pgs_neo4j.web.runs.events import LoggedEvent
 from pgs_neo4j.web.runs.served_data import coverage_counts
 
 SILENCE_S = 10.0
-"""Seconds of silence after which a comment keeps the connection open."""
+"""Seconds of silence after which a comment is sent to keep the connection open."""
 PING = ": still working\n\n"
 DONE = "data: [DONE]\n\n"
 FAULT = Failure(error="unexpected error of pgs", code="fault", fix="see the log of the server")
@@ -35,13 +35,15 @@ PHASES = {
     "search": "Searching.",
     "synthesize": "Writing the answer.",
 }
-BESIDE = "The files and texts that the chat program sent with the question were not read."
-REWRITTEN = "The text above was revised when it was complete. This is the answer:"
+UNREAD_TEXTS_NOTE = (
+    "The files and texts that the chat program sent with the question were not read."
+)
+REVISED_NOTE = "The text above was revised when it was complete. This is the answer:"
 
 
 @dataclass(frozen=True, slots=True)
 class ChatReplies:
-    """The replies about one run; ``usage``: a stream ends with what it cost."""
+    """The replies about one run. With ``usage``, a stream ends with the usage of the run."""
 
     run: ChatRun
     model: str
@@ -50,47 +52,59 @@ class ChatReplies:
     silence_s: float = SILENCE_S
 
     async def whole(self) -> Json:
-        """Return the answer as one reply. Raises what ended the run."""
+        """Return the answer as one reply. Raises the error that ended the run."""
         document = await self.run.document()
-        message = {"role": "assistant", "content": to_message(document, beside=self.run.beside)}
-        choice = {"index": 0, "message": message, "finish_reason": _reason(document.answer)}
-        return self._reply(
-            "chat.completion", [choice], usage=_usage(document.answer), pgs=_facts(document)
+        message = {
+            "role": "assistant",
+            "content": to_message(document, has_other_texts=self.run.has_other_texts),
+        }
+        choice = {
+            "index": 0,
+            "message": message,
+            "finish_reason": _find_finish_reason(document.answer),
+        }
+        return self._make_reply(
+            "chat.completion",
+            [choice],
+            usage=_count_usage(document.answer),
+            pgs=_list_facts(document),
         )
 
     async def stream(self) -> AsyncIterator[str]:
-        """Yield the answer as it is written; what is done before it, as reasoning."""
-        yield self._delta({"role": "assistant", "content": ""})
-        message = MessageStream(self.quoted, self.run.beside)
+        """Yield the answer while it is written, after progress messages as reasoning."""
+        yield self._make_delta({"role": "assistant", "content": ""})
+        message = MessageStream(self.quoted, self.run.has_other_texts)
         try:
             async for entry in self.run.events(self.silence_s):
                 if entry is None:
                     yield PING
                 elif entry.name == "text_streamed":
                     if text := message.add(json.loads(entry.data)["text"]):
-                        yield self._delta({"content": text})
+                        yield self._make_delta({"content": text})
                 elif line := progress_line(entry):
-                    yield self._delta({"reasoning_content": f"{line}\n"})
+                    yield self._make_delta({"reasoning_content": f"{line}\n"})
             document = await self.run.document()
         except PGSError as error:
-            yield _data(chat_failure(status_of(error), failure_of(error)))
+            yield _format_event(chat_failure(status_of(error), failure_of(error)))
             return
         except Exception:
-            yield _data(chat_failure(500, FAULT))
+            yield _format_event(chat_failure(500, FAULT))
             raise
-        yield self._delta({"content": message.end(document)})
-        yield self._delta({}, _reason(document.answer))
+        yield self._make_delta({"content": message.end(document)})
+        yield self._make_delta({}, _find_finish_reason(document.answer))
         if self.usage:
-            yield self._chunk([], usage=_usage(document.answer), pgs=_facts(document))
+            yield self._make_chunk(
+                [], usage=_count_usage(document.answer), pgs=_list_facts(document)
+            )
         yield DONE
 
-    def _delta(self, delta: Json, reason: str | None = None) -> str:
-        return self._chunk([{"index": 0, "delta": delta, "finish_reason": reason}])
+    def _make_delta(self, delta: Json, reason: str | None = None) -> str:
+        return self._make_chunk([{"index": 0, "delta": delta, "finish_reason": reason}])
 
-    def _chunk(self, choices: list[Json], **more: object) -> str:
-        return _data(self._reply("chat.completion.chunk", choices, **more))
+    def _make_chunk(self, choices: list[Json], **more: object) -> str:
+        return _format_event(self._make_reply("chat.completion.chunk", choices, **more))
 
-    def _reply(self, kind: str, choices: list[Json], **more: object) -> Json:
+    def _make_reply(self, kind: str, choices: list[Json], **more: object) -> Json:
         return {
             "id": f"chatcmpl-{self.run.id}",
             "object": kind,
@@ -102,7 +116,7 @@ class ChatReplies:
 
 
 def progress_line(entry: LoggedEvent) -> str:
-    """Return an event as a sentence; empty for those that say little."""
+    """Return an event as a sentence; empty for minor events."""
     data = json.loads(entry.data)
     match entry.name:
         case "queued":
@@ -118,16 +132,16 @@ def progress_line(entry: LoggedEvent) -> str:
     return ""
 
 
-def _data(value: Json) -> str:
+def _format_event(value: Json) -> str:
     return f"data: {json.dumps(value, ensure_ascii=False)}\n\n"
 
 
-def _reason(answer: Answer) -> str:
-    """Return ``length`` if a limit cut the answer or what it rests on."""
+def _find_finish_reason(answer: Answer) -> str:
+    """Return ``length`` if a limit cut the answer or the reading for it, else ``stop``."""
     return "length" if answer.stopped or not answer.synthesis.complete else "stop"
 
 
-def _usage(answer: Answer) -> Json:
+def _count_usage(answer: Answer) -> Json:
     usage = answer.usage
     return {
         "prompt_tokens": usage.input_tokens,
@@ -140,8 +154,8 @@ def _usage(answer: Answer) -> Json:
     }
 
 
-def _facts(document: Document) -> Json:
-    """Return what OpenAI's API has no field for."""
+def _list_facts(document: Document) -> Json:
+    """Return facts about an answer for which OpenAI's API has no field."""
     answer = document.answer
     return {
         "run": answer.run,
@@ -157,65 +171,66 @@ def _facts(document: Document) -> Json:
     }
 
 
-def to_message(document: Document, *, beside: bool = False) -> str:
-    """Return an answer with the list of its sources, and what it has read.
+def to_message(document: Document, *, has_other_texts: bool = False) -> str:
+    """Return an answer with its sources and coverage, as Markdown.
 
-    ``beside``: the question came with texts of the chat program, which were not read.
+    With ``has_other_texts``, a note says that other texts in the message were not read.
     """
-    text = _text(document.answer) or wording.NO_SYNTHESIS
-    note = f" {BESIDE}" if beside else ""
-    return f"{text}\n\n{_end(document)}{note}"
+    text = _render_text(document.answer) or wording.NO_SYNTHESIS
+    note = f" {UNREAD_TEXTS_NOTE}" if has_other_texts else ""
+    return f"{text}\n\n{_render_sources(document)}{note}"
 
 
 @dataclass(slots=True)
 class MessageStream:
-    """Writes a message while its text arrives; ``quoted``: its marks are not Markdown.
+    """Writes a message while its text arrives.
 
-    A line is written when the next one shows that it stays as it is.
+    With ``quoted``, marks in the text are not Markdown. A line is written once later text can no
+    longer change how it is rendered.
     """
 
     quoted: bool = False
-    beside: bool = False
+    has_other_texts: bool = False
     arrived: str = ""
     written: str = ""
 
     def add(self, text: str) -> str:
-        """Take a piece of the text; return what can be shown of the message by now."""
+        """Add a piece of text; return the part of the message that can be shown now."""
         self.arrived += text
         if "\n" not in text:
             return ""
-        blocks = _inert(self.arrived[: self.arrived.rindex("\n")], quoted=self.quoted)
-        sure = blocks[: blocks.rfind("\n") + 1]
-        if len(sure) <= len(self.written) or not sure.startswith(self.written):
+        blocks = _disarm(self.arrived[: self.arrived.rindex("\n")], quoted=self.quoted)
+        finished = blocks[: blocks.rfind("\n") + 1]
+        if len(finished) <= len(self.written) or not finished.startswith(self.written):
             return ""
-        more, self.written = sure[len(self.written) :], sure
+        more, self.written = finished[len(self.written) :], finished
         return more
 
     def end(self, document: Document) -> str:
         """Return the rest of the message.
 
-        A text that became another one after it had been shown follows as a whole.
+        If text that was already shown has been revised, the whole answer follows.
         """
-        whole = to_message(document, beside=self.beside)
+        whole = to_message(document, has_other_texts=self.has_other_texts)
         if whole.startswith(self.written):
             return whole[len(self.written) :]
-        return f"\n\n---\n\n{REWRITTEN}\n\n{whole}"
+        return f"\n\n---\n\n{REVISED_NOTE}\n\n{whole}"
 
 
-def _text(answer: Answer) -> str:
-    return _inert(answer.text, quoted=wording.quotes_only(answer, synthesis=True))
+def _render_text(answer: Answer) -> str:
+    return _disarm(answer.text, quoted=wording.quotes_only(answer, synthesis=True))
 
 
-def _end(document: Document) -> str:
+def _render_sources(document: Document) -> str:
     answer = document.answer
     stopped = f" {answer.stopped}." if answer.stopped else ""
     read = f"{figures.run_line(answer)}. Run {answer.run}.{stopped}"
-    return "\n".join(("## Sources", "", *source_lines(document), "", _inert(read, quoted=True)))
+    return "\n".join(("## Sources", "", *source_lines(document), "", _disarm(read, quoted=True)))
 
 
-def _inert(text: str, *, quoted: bool) -> str:
-    return inert_blocks(text, _name, quoted=quoted)
+def _disarm(text: str, *, quoted: bool) -> str:
+    return inert_blocks(text, _render_citation, quoted=quoted)
 
 
-def _name(group: tuple[Cited, ...]) -> str:
+def _render_citation(group: tuple[Cited, ...]) -> str:
     return f"[{', '.join(name_of(*cited.place) for cited in group)}]"

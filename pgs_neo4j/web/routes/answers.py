@@ -130,7 +130,7 @@ async def list_runs_as_table(
         for info in infos
         if caller.sees(info.graph) and (own := caller.own_session(info.session)) is not None
     ]
-    return await _written(runs_table(shown), form, "runs")
+    return await _make_table_response(runs_table(shown), form, "runs")
 
 
 @router.get(
@@ -147,11 +147,11 @@ async def answer_as_table(
 ) -> Response:
     """Return a part of the answer of a run as a table."""
     await stored_run(serving, caller, run)
-    document = await serving.pgs.runs.document(run)
-    return await _written(answer_table(document, table), form, f"{run}-{table}")
+    document = await serving.pgs.document(run)
+    return await _make_table_response(answer_table(document, table), form, f"{run}-{table}")
 
 
-async def _written(table: Table, form: Form, name: str) -> Response:
+async def _make_table_response(table: Table, form: Form, name: str) -> Response:
     """Return a table as a file to be saved. Nothing in it is ever shown as a page."""
     headers = {"Content-Disposition": f'attachment; filename="{name}.{form}"'}
     if form == "parquet":

@@ -53,7 +53,7 @@ class Question(BaseModel):
         bool | None, Field(description="strike sentences that are in doubt twice")
     ] = None
 
-    def lowered(self, config: PGSConfig) -> Question:
+    def lower_limits(self, config: PGSConfig) -> Question:
         """Return the question with no limit above those that are configured."""
         limits = {name: getattr(config, name) for name in LIMITS}
         asked = {name: getattr(self, name) for name in LIMITS}
@@ -174,28 +174,28 @@ async def answered_before(pgs: PGS, asked: Question, run: LiveRun) -> str | None
     """
     if run.key is None or asked.answer_from == "search":
         return None
-    stored = await pgs.runs.repeated(_request(asked, run))
+    stored = await pgs.runs.repeated(_make_request(asked, run))
     return stored.id if stored is not None and stored.properties.get("details") else None
 
 
-async def carry_out(pgs: PGS, asked: Question, run: LiveRun, hear: OnEvent) -> Answer:
+async def carry_out(pgs: PGS, asked: Question, run: LiveRun, on_event: OnEvent) -> Answer:
     """Ask the question of a run."""
     if asked.answer_from == "search":
         return await answer_from_search(
-            pgs, run, asked.search_mode, asked.top_k, hear, **asked.knobs()
+            pgs, run, asked.search_mode, asked.top_k, on_event, **asked.knobs()
         )
     if asked.top_k is not None or asked.search_mode is not None:
         layered = await pgs.layered_search(
-            _request(asked, run),
+            _make_request(asked, run),
             top_k=asked.top_k or 20,
             search_mode=asked.search_mode,
-            on_event=hear,
+            on_event=on_event,
         )
         return layered.answer
-    return await pgs.execute(_request(asked, run), on_event=hear)
+    return await pgs.execute(_make_request(asked, run), on_event=on_event)
 
 
-def _request(asked: Question, run: LiveRun) -> Request:
+def _make_request(asked: Question, run: LiveRun) -> Request:
     """Return the request of a run, the same to send it and to find that it was sent before."""
     request = asked.request(run.graph, run.session)
     return replace(request, run_id=run.id, idempotency_key=run.key)
@@ -206,7 +206,7 @@ async def answer_from_search(
     run: LiveRun,
     mode: SearchMode | None,
     top_k: int | None,
-    hear: OnEvent,
+    on_event: OnEvent,
     **knobs: Unpack[Knobs],
 ) -> Answer:
     """Answer a run from what a search finds; None is as configured. Raises what ``search`` does."""
@@ -220,7 +220,7 @@ async def answer_from_search(
         idempotency_key=run.key,
         run=run.id,
         sessions_of=run.caller.own_prefix,
-        on_event=hear,
+        on_event=on_event,
         **knobs,
     )
     if found.answer is None:

@@ -20,7 +20,7 @@ from pgs_neo4j.model.ingest import Deletion, DocumentDetails, IngestedDocument
 from pgs_neo4j.text.shown import document_key
 from pgs_neo4j.web.access.callers import Caller
 from pgs_neo4j.web.jobs import UNREAD, LiveJob, ServedJobEnd, ingest, upload_sources, within
-from pgs_neo4j.web.routes.operations import StartedJob, started
+from pgs_neo4j.web.routes.operations import StartedJob, describe_job
 from pgs_neo4j.web.routes.router import (
     BODY,
     UPLOAD_ID,
@@ -142,10 +142,10 @@ async def delete_document(
     if forget:
         caller.require_all_graphs()
     name = await visible_graph(serving, caller, graph)
-    return _told(await serving.pgs.ingest.delete(name, [document], forget=forget), caller)
+    return _hide_others(await serving.pgs.ingest.delete(name, [document], forget=forget), caller)
 
 
-def _told(done: Deletion, caller: Caller) -> Deletion:
+def _hide_others(done: Deletion, caller: Caller) -> Deletion:
     """Return a deletion without what belongs to others; the counts stay."""
     if not caller.tenant:
         return done
@@ -161,7 +161,7 @@ def _told(done: Deletion, caller: Caller) -> Deletion:
 async def show_rules(serving: ServingNow, _: OperatorNow) -> UploadRules:
     """Return which files are taken, and how many may wait."""
     uploads = serving.uploads
-    files, total = uploads.most_of_one
+    files, total = uploads.limits_for_one_caller
     return UploadRules(
         endings=list(serving.pgs.ingest.endings),
         most_bytes=uploads.most_bytes,
@@ -204,7 +204,7 @@ async def plan_ingestion(
     """Return what ingesting the files would do and cost. No model is called."""
     require_ingesting(serving, caller, graph)
     uploads = serving.uploads.find(caller, graph, body.uploads)
-    limit = await _within_budget(serving, caller, body)
+    limit = await _find_cost_limit(serving, caller, body)
     sources = upload_sources(serving.pgs, uploads)
     planned = await serving.pgs.ingest.plan(sources, graph, embed=body.embed, **within(limit))
     states = Counter(str(one.state) for one in planned.outcomes if one.state not in UNREAD)
@@ -230,7 +230,7 @@ async def start_ingestion(
     A graph of a new name is made. A file that did not change costs nothing.
     """
     require_ingesting(serving, caller, graph)
-    limit = await _within_budget(serving, caller, body)
+    limit = await _find_cost_limit(serving, caller, body)
     uploads = serving.uploads.take(caller, graph, body.uploads)
 
     async def work(on_event: OnEvent) -> ServedJobEnd:
@@ -238,8 +238,8 @@ async def start_ingestion(
             serving.pgs, graph, uploads, embed=body.embed, most_cost=limit, on_event=on_event
         )
 
-    job = LiveJob(graph, caller, "ingest", most_cost=limit or 0.0)
-    return started(serving.jobs.start(job, work, on_end=partial(close_all, uploads)))
+    job = LiveJob(caller, graph, "ingest", most_cost=limit or 0.0)
+    return describe_job(serving.jobs.start(job, work, on_end=partial(close_all, uploads)))
 
 
 def require_ingesting(serving: Serving, caller: Caller, graph: str) -> None:
@@ -248,7 +248,7 @@ def require_ingesting(serving: Serving, caller: Caller, graph: str) -> None:
     check_graph_name(caller.check_graph(graph))
 
 
-async def _within_budget(serving: Serving, caller: Caller, body: NewIngestion) -> float | None:
+async def _find_cost_limit(serving: Serving, caller: Caller, body: NewIngestion) -> float | None:
     """Return the limit of the caller's money, if there is one. Raises BudgetError."""
     given = (await serving.remaining_cost(caller), body.max_cost)
     return min((most for most in given if most is not None), default=None)

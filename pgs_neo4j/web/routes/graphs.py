@@ -24,7 +24,7 @@ from pgs_neo4j.errors import BusyError, GraphExistsError
 from pgs_neo4j.model import GraphMapping
 from pgs_neo4j.text.json_data import Json, plain_data
 from pgs_neo4j.web.jobs import LiveJob, load_demo
-from pgs_neo4j.web.routes.operations import StartedJob, started
+from pgs_neo4j.web.routes.operations import StartedJob, describe_job
 from pgs_neo4j.web.routes.router import BODY, GraphName, api_router, failing
 from pgs_neo4j.web.shared import CallerNow, ServingNow, UnlimitedNow, visible_graph
 
@@ -36,15 +36,15 @@ NEW_NAME = Field(max_length=64, json_schema_extra={"pattern": NAME})
 """Its pattern is for clients: a name that does not fit hears from ``check_graph_name``."""
 
 
-def _named(pattern: str, **more: object) -> object:
+def _make_names_schema(pattern: str, **more: object) -> object:
     """Return what OpenAPI says of a list of names, each of a pattern, beyond its types."""
     items = {"type": "string", "minLength": 1, "maxLength": 200, "pattern": pattern}
     return WithJsonSchema({"type": "array", "maxItems": 50, "items": items, **more})
 
 
-OWN_LABELS = _named(r"^(?!Pgs)", minItems=1)
-OWN_TYPES = _named(r"^(?!PGS_)", minItems=1)
-OF_LABELS = _named(r"^(?!Pgs)[^.]+\..")
+OWN_LABELS = _make_names_schema(r"^(?!Pgs)", minItems=1)
+OWN_TYPES = _make_names_schema(r"^(?!PGS_)", minItems=1)
+OF_LABELS = _make_names_schema(r"^(?!Pgs)[^.]+\..")
 OPTIONAL: Any = Field(default_factory=tuple)
 """Left out, a list stands for everything; OpenAPI gives no default that would be refused."""
 
@@ -122,7 +122,7 @@ class StartedDemo(StartedJob):
 @router.get("/graphs")
 async def list_graphs(serving: ServingNow, caller: CallerNow) -> list[ListedGraph]:
     """Return the graphs that the caller sees, by name."""
-    return [_listed(graph) for graph in await serving.pgs.graphs() if caller.sees(graph.name)]
+    return [_make_entry(graph) for graph in await serving.pgs.graphs() if caller.sees(graph.name)]
 
 
 @router.get("/graphs/{graph}")
@@ -141,12 +141,12 @@ async def inspect(serving: ServingNow, _: UnlimitedNow) -> Json:
     """
     survey = await serving.pgs.survey()
     proposal = propose(survey)
-    told = {"mapping": plain_data(proposal.mapping), "notes": list(proposal.notes)}
+    proposed = {"mapping": plain_data(proposal.mapping), "notes": list(proposal.notes)}
     domains = [
         {**plain_data(domain), "mapping": plain_data(own.mapping)}
         for domain, own in await serving.pgs.survey.domains(survey)
     ]
-    return {**plain_data(survey), **told, "recognized": proposal.recognized, "domains": domains}
+    return {**plain_data(survey), **proposed, "recognized": proposal.recognized, "domains": domains}
 
 
 @router.post("/graphs", status_code=201, responses=failing(GraphExistsError))
@@ -173,12 +173,12 @@ async def make_demo(_: NewDemo, serving: ServingNow, caller: UnlimitedNow) -> St
     serving.require_writing()
     if await serving.pgs.graphs():
         raise GraphExistsError("there is a graph already; 'pgs demo' makes the demo beside it")
-    job = LiveJob(DEMO_GRAPH, caller, "demo")
-    begun = started(serving.jobs.start(job, partial(load_demo, serving.pgs, job.begin)))
+    job = LiveJob(caller, DEMO_GRAPH, "demo")
+    begun = describe_job(serving.jobs.start(job, partial(load_demo, serving.pgs, job.begin)))
     return StartedDemo(**begun.model_dump(), questions=list(DEMO_QUESTIONS))
 
 
-def _listed(graph: StoredGraph) -> ListedGraph:
+def _make_entry(graph: StoredGraph) -> ListedGraph:
     return ListedGraph(
         name=graph.name,
         labels=graph.mapping.labels,

@@ -60,9 +60,9 @@ async def log_in(body: Login, request: Request, response: Response, serving: Ser
     if traded is None:
         wait_s = serving.backoff.wait_s(address)
         if wait_s:
-            return _refused(429, f"wait {ceil(wait_s)} s before the next try", ceil(wait_s))
+            return _refuse_login(429, f"wait {ceil(wait_s)} s before the next try", ceil(wait_s))
         serving.backoff.fail(address)
-        return _refused(401, "open the link that pgs serve printed; it works once")
+        return _refuse_login(401, "open the link that pgs serve printed; it works once")
     cookie, caller = traded
     response.set_cookie(
         serving.cookie,
@@ -70,9 +70,9 @@ async def log_in(body: Login, request: Request, response: Response, serving: Ser
         max_age=int(COOKIE_S),
         httponly=True,
         samesite="strict",
-        secure=_over_tls(request),
+        secure=_uses_tls(request),
     )
-    return _me(caller, serving)
+    return _describe_caller(caller, serving)
 
 
 @router.post("/logout")
@@ -81,7 +81,7 @@ async def log_out(
 ) -> Health:
     """Make the cookie useless."""
     serving.tokens.log_out(request.state.cookie)
-    secure = _over_tls(request)
+    secure = _uses_tls(request)
     response.delete_cookie(serving.cookie, httponly=True, samesite="strict", secure=secure)
     return Health()
 
@@ -89,7 +89,7 @@ async def log_out(
 @router.get("/me")
 async def me(caller: CallerNow, serving: ServingNow) -> Me:
     """Return who the caller is."""
-    return _me(caller, serving)
+    return _describe_caller(caller, serving)
 
 
 @router.get("/health")
@@ -99,14 +99,14 @@ async def health() -> Health:
     return Health()
 
 
-def _over_tls(request: Request) -> bool:
+def _uses_tls(request: Request) -> bool:
     """Return whether the browser speaks TLS, by its own word or that of a trusted proxy."""
     origin, host = (request.headers.get(name, "") for name in ("origin", "host"))
     page = plain_origin(f"https://{host}")
     return request.url.scheme == "https" or plain_origin(origin) == page
 
 
-def _me(caller: Caller, serving: Serving) -> Me:
+def _describe_caller(caller: Caller, serving: Serving) -> Me:
     return Me(
         name=caller.name,
         role=caller.role,
@@ -116,7 +116,7 @@ def _me(caller: Caller, serving: Serving) -> Me:
     )
 
 
-def _refused(status: int, fix: str, wait_s: int = 0) -> Me:
+def _refuse_login(status: int, fix: str, wait_s: int = 0) -> Me:
     code, error = ("wait", "too many tokens were wrong") if wait_s else ("token", "no such token")
     failure = Failure(error=error, code=code, fix=fix)
     headers = {"Retry-After": str(wait_s)} if wait_s else {}

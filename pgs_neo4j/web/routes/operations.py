@@ -28,8 +28,8 @@ from pgs_neo4j.text.json_data import Json, plain_data
 from pgs_neo4j.web.access.callers import METRICS_PATH, Caller, UnknownJobError
 from pgs_neo4j.web.jobs import JobKind, JobState, LiveJob, repartition
 from pgs_neo4j.web.routes.router import BODY, JOB_ID, WHOLE, GraphFilter, api_router, failing
-from pgs_neo4j.web.routes.runs import HEARD_ALL, LastId
-from pgs_neo4j.web.runs.events import has_heard_all, stream_events
+from pgs_neo4j.web.routes.runs import NO_MORE_EVENTS, LastId
+from pgs_neo4j.web.runs.events import has_received_all, stream_events
 from pgs_neo4j.web.shared import (
     CallerNow,
     OperatorNow,
@@ -105,7 +105,7 @@ async def list_live_jobs(
     """Return the caller's jobs in progress on this server; the owner sees all jobs."""
     if graph is not None:
         await visible_graph(serving, caller, graph)
-    return [started(job) for job in serving.jobs.active(caller, graph)]
+    return [describe_job(job) for job in serving.jobs.active(caller, graph)]
 
 
 @router.post("/jobs", status_code=202, responses=failing(BusyError))
@@ -117,7 +117,7 @@ async def start_job(body: NewJob, serving: ServingNow, caller: OperatorNow) -> S
     job = LiveJob(graph, caller, "repartition")
     serving.jobs.start(job, partial(repartition, serving.pgs, graph, order, job.begin))
     await job.wait_for_record()
-    return started(job)
+    return describe_job(job)
 
 
 @router.get("/jobs/{job}")
@@ -126,7 +126,7 @@ async def show_job(job: JobId, serving: ServingNow, caller: CallerNow) -> Json:
     if job in serving.jobs.live:
         live = serving.jobs.find(job, caller)
         if not live.record:
-            return started(live).model_dump()
+            return describe_job(live).model_dump()
         job = live.record
     try:
         record = await serving.pgs.jobs.get(job)
@@ -161,7 +161,7 @@ async def doctor(serving: ServingNow, _: UnlimitedNow) -> list[Check]:
 @router.get("/jobs/live/{live}")
 async def show_live_job(live: LiveId, serving: ServingNow, caller: CallerNow) -> StartedJob:
     """Return a job of this server that is in progress, or has just ended."""
-    return started(serving.jobs.find(live, caller))
+    return describe_job(serving.jobs.find(live, caller))
 
 
 @router.delete("/jobs/live/{live}", status_code=202)
@@ -169,10 +169,10 @@ async def cancel_job(live: LiveId, serving: ServingNow, caller: OperatorNow) -> 
     """Cancel a job. What it has done by then stays."""
     job = serving.jobs.find(live, caller)
     await serving.jobs.cancel(job)
-    return started(job)
+    return describe_job(job)
 
 
-async def _followed(
+async def _follow_job(
     live: LiveId, serving: ServingNow, caller: CallerNow, last_id: LastId = None
 ) -> AsyncIterator[LiveJob]:
     """Yield a job of this process.
@@ -180,15 +180,17 @@ async def _followed(
     Raises UnknownJobError, and HTTPException with 204 for a reader that has heard all.
     """
     job = serving.jobs.find(live, caller)
-    if not job.active and has_heard_all(job.log, last_id):
+    if not job.active and has_received_all(job.log, last_id):
         raise HTTPException(204)
     with serving.streaming(job.graph):
         yield job
 
 
-@router.get("/jobs/live/{live}/events", response_class=EventSourceResponse, responses=HEARD_ALL)
+@router.get(
+    "/jobs/live/{live}/events", response_class=EventSourceResponse, responses=NO_MORE_EVENTS
+)
 async def job_events(
-    job: Annotated[LiveJob, Depends(_followed)], last_id: LastId = None
+    job: Annotated[LiveJob, Depends(_follow_job)], last_id: LastId = None
 ) -> AsyncIterator[ServerSentEvent]:
     """Stream the events of a job, from the first one or after ``Last-Event-ID``.
 
@@ -196,13 +198,13 @@ async def job_events(
     """
 
     async def snapshot() -> Json:
-        return started(job).model_dump()
+        return describe_job(job).model_dump()
 
     async for event in stream_events(job.log, last_id, snapshot):
         yield event
 
 
-def started(job: LiveJob) -> StartedJob:
+def describe_job(job: LiveJob) -> StartedJob:
     """Return a job with its links."""
     return StartedJob(
         **job.shown(),
@@ -218,10 +220,12 @@ async def metrics(serving: ServingNow, caller: ScraperNow) -> Response:
     """Return metrics in the text format of Prometheus, for tokens of the role metrics."""
     counted = serving.board.metrics.figures.of_graphs(caller.graphs)
     graphs = (await serving.graph_metrics.figures()).of_graphs(caller.graphs)
-    return Response(exposition(_now(serving, caller), counted, graphs), media_type=CONTENT_TYPE)
+    return Response(
+        exposition(_count_current(serving, caller), counted, graphs), media_type=CONTENT_TYPE
+    )
 
 
-def _now(serving: Serving, caller: Caller) -> MetricFigures:
+def _count_current(serving: Serving, caller: Caller) -> MetricFigures:
     """Return what happens now, on the graphs that the caller sees."""
     running, waiting = serving.board.counts(caller)
     figures = MetricFigures()

@@ -126,11 +126,11 @@ async def list_partitions(
     if within is not None:
         beneath = await partitions_within(serving, name, within)
         parts = tuple(part for part in parts if part.id in beneath)
-    page, more = _page(parts, after, limit)
+    page, more = _cut_page(parts, after, limit)
     return PartitionPage(
         generation=generation,
         total=len(parts),
-        partitions=[_listed(part) for part in page],
+        partitions=[_make_entry(part) for part in page],
         after=page[-1].id if more else None,
     )
 
@@ -177,7 +177,7 @@ async def show_partition(
         )
     labels = {one.id: parts[one.id].label for one in part.adjacent if one.id in parts}
     return ShownPartition(
-        **_listed(part).model_dump(),
+        **_make_entry(part).model_dump(),
         terms=part.terms,
         gist=part.gist,
         labels=labels,
@@ -191,7 +191,7 @@ async def list_generations(graph: GraphName, serving: ServingNow, caller: Caller
     One that another program has damaged comes last: ``damaged`` says why it has no figures.
     """
     name = await visible_graph(serving, caller, graph)
-    return [_figures(one) for one in await serving.pgs.partitions.generations(name)]
+    return [_show_figures(one) for one in await serving.pgs.partitions.generations(name)]
 
 
 @router.get("/graphs/{graph}/generations/compare")
@@ -212,10 +212,10 @@ async def show_generation(graph: GraphName, serving: ServingNow, caller: CallerN
     """Return the current generation of a graph with its figures."""
     name = await visible_graph(serving, caller, graph)
     generation: Generation = await serving.pgs.partitions.generation(name)
-    return _figures(generation)
+    return _show_figures(generation)
 
 
-def _page(
+def _cut_page(
     parts: Sequence[Partition], after: int | None, limit: int
 ) -> tuple[Sequence[Partition], bool]:
     """Return the partitions after one, and whether there are more. Raises UnknownPageError."""
@@ -230,11 +230,11 @@ def _page(
     return parts[start : start + limit], len(parts) > start + limit
 
 
-def _figures(generation: Generation) -> Json:
+def _show_figures(generation: Generation) -> Json:
     return {str(key): value for key, value in plain_data(generation).items() if key != "token"}
 
 
-def _listed(part: Partition) -> ListedPartition:
+def _make_entry(part: Partition) -> ListedPartition:
     names = ("id", "label", "tokens", "texts", "pool", "parent", "lineage", "keywords", "titles")
     return ListedPartition(
         nodes=part.size,

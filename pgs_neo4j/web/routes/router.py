@@ -42,12 +42,12 @@ NewGraphName = Annotated[
 GraphFilter = Annotated[str | None, Query(max_length=64, description="name of a graph")]
 
 
-def _whole(value: object) -> object:
+def _parse_whole_number(value: object) -> object:
     """Return a whole number of JSON, which may be written with a fraction of zero, as an int."""
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
-WHOLE = BeforeValidator(_whole)
+WHOLE = BeforeValidator(_parse_whole_number)
 """Stands after the limits of a whole number, which OpenAPI would not show otherwise."""
 
 
@@ -73,26 +73,26 @@ class KnownParametersRoute(APIRoute):
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         """Return what answers a request."""
         answer = super().get_route_handler()
-        known = {*_parameters(self.dependant)}
+        known = {*_list_parameters(self.dependant)}
 
         async def checked(request: Request) -> Response:
             for name in request.query_params:
                 if name not in known:
-                    raise RequestValidationError([_unknown(name, known)])
+                    raise RequestValidationError([_report_unknown(name, known)])
             return await answer(request)
 
         return checked
 
 
-def _parameters(dependant: Dependant) -> Iterator[str]:
+def _list_parameters(dependant: Dependant) -> Iterator[str]:
     """Yield the names of the query that a route or something that it depends on reads."""
     for parameter in dependant.query_params:
         yield parameter.alias
     for dependency in dependant.dependencies:
-        yield from _parameters(dependency)
+        yield from _list_parameters(dependency)
 
 
-def _unknown(name: str, known: Iterable[str]) -> dict[str, object]:
+def _report_unknown(name: str, known: Iterable[str]) -> dict[str, object]:
     """Return an unknown parameter as pydantic reports it."""
     return {"type": "extra_forbidden", "loc": ("query", name), "ctx": {"known": sorted(known)}}
 
@@ -106,7 +106,7 @@ def describe_request(request: Request, error: RequestValidationError) -> tuple[F
     detail = error.errors()[0]
     source, *place = detail["loc"]
     if detail["type"] == "json_invalid":  # its place is a number of characters
-        return _failure(describe_invalid(WHOLE_BODY, detail)), None
+        return _make_failure(describe_invalid(WHOLE_BODY, detail)), None
     known: Sequence[str] = detail.get("ctx", {}).get("known", ())  # of a query
     if source == "body":
         place, known = _find_place(_body_type(request), place)
@@ -114,10 +114,10 @@ def describe_request(request: Request, error: RequestValidationError) -> tuple[F
             place = list(detail["loc"][1:])
     where = name_place(place)
     words = describe_invalid(where or WHOLE_BODY, detail, known, _FORMS)
-    return _failure(words), where or None
+    return _make_failure(words), where or None
 
 
-def _failure(words: str) -> Failure:
+def _make_failure(words: str) -> Failure:
     return Failure(error=words, code="invalid", fix="see /api/openapi.json")
 
 
@@ -135,26 +135,26 @@ def _find_place(kind: object, place: Iterable[Any]) -> tuple[list[Any], Sequence
     """
     known: list[Any] = []
     for part in place:
-        model = _model_of(kind)
+        model = _find_model(kind)
         if isinstance(part, int):
-            kind = next((inner for inner in get_args(_listed(kind))), None)
+            kind = next((inner for inner in get_args(_find_list_type(kind))), None)
         elif model is not None and part in model.model_fields:
             kind = model.model_fields[part].annotation
         else:
             break
         known.append(part)
-    model = _model_of(kind)
+    model = _find_model(kind)
     return known, [*model.model_fields] if model else ()
 
 
-def _model_of(kind: object) -> type[BaseModel] | None:
+def _find_model(kind: object) -> type[BaseModel] | None:
     for member in (kind, *get_args(kind)):
         if isinstance(member, type) and issubclass(member, BaseModel):
             return member
     return None
 
 
-def _listed(kind: object) -> object:
+def _find_list_type(kind: object) -> object:
     """Return the list among the types of a value, or the type itself."""
     members = (member for member in get_args(kind) if get_args(member))
     return kind if _is_list(kind) else next((m for m in members if _is_list(m)), None)

@@ -19,7 +19,7 @@ from pgs_neo4j.web.access.callers import Caller, UnrecordedRunError
 from pgs_neo4j.web.routes.asking import Question, answered_before, carry_out
 from pgs_neo4j.web.routes.router import RUN_ID, Responses, api_router, failing
 from pgs_neo4j.web.runs.board import LiveRun, State
-from pgs_neo4j.web.runs.events import MOST_ID, has_heard_all, stream_events, stream_snapshots
+from pgs_neo4j.web.runs.events import MOST_ID, has_received_all, stream_events, stream_snapshots
 from pgs_neo4j.web.runs.served_data import run_snapshot
 from pgs_neo4j.web.shared import AskerNow, CallerNow, Serving, ServingNow, visible_graph
 
@@ -29,7 +29,7 @@ RunId = Annotated[str, Path(pattern=RUN_ID, description="id of the run")]
 Key = Annotated[str | None, Header(alias="Idempotency-Key", min_length=1, max_length=200)]
 LastId = Annotated[int | None, Header(alias="Last-Event-ID", ge=0, le=MOST_ID)]
 
-HEARD_ALL: Responses = {204: {"description": "``Last-Event-ID`` is that of the last event"}}
+NO_MORE_EVENTS: Responses = {204: {"description": "``Last-Event-ID`` is that of the last event"}}
 
 
 class AcceptedRun(BaseModel):
@@ -86,22 +86,24 @@ async def ask(
     # A run in progress holds the money of its caller, so a repeated request is found before.
     former = serving.board.repeated(run)
     if former is not None:
-        return accepted(former)
+        return describe_accepted(former)
     try:
         asked = await within_budget(serving, caller, body)
     except BudgetError:
         # An answer that is there costs nothing, though this server has forgotten its run.
-        answered = await answered_before(serving.pgs, _lowered(serving, caller, body), run)
+        answered = await answered_before(
+            serving.pgs, _lower_tenant_limits(serving, caller, body), run
+        )
         if answered is None:
             raise
-        return _accepted(answered, "answered")
+        return _make_accepted(answered, "answered")
     run.most_cost = asked.max_cost or 0.0
     former = serving.board.repeated(run)
     if former is not None:
-        return accepted(former)
-    serving.board.start(run, lambda hear: carry_out(serving.pgs, asked, run, hear))
+        return describe_accepted(former)
+    serving.board.start(run, lambda on_event: carry_out(serving.pgs, asked, run, on_event))
     serving.board.answering.expect_reader(run.id)
-    return accepted(run)
+    return describe_accepted(run)
 
 
 @router.get("/runs")
@@ -120,7 +122,7 @@ async def list_runs(
         graph, stored, limit=limit, graphs=caller.graphs, sessions_of=caller.own_prefix
     )
     return [
-        ListedRun(run=info.id, session=own, **_facts(info))
+        ListedRun(run=info.id, session=own, **_list_facts(info))
         for info in infos
         if caller.sees(info.graph) and (own := caller.own_session(info.session)) is not None
     ]
@@ -182,14 +184,14 @@ async def resume(run: RunId, serving: ServingNow, caller: AskerNow) -> AcceptedR
         resumed=True,
         most_cost=most or 0.0,
     )
-    return accepted(
+    return describe_accepted(
         serving.board.start(
-            live, lambda hear: serving.pgs.resume(run, on_event=hear, max_cost=most)
+            live, lambda on_event: serving.pgs.resume(run, on_event=on_event, max_cost=most)
         )
     )
 
 
-async def _followed(
+async def _follow_run(
     run: RunId, serving: ServingNow, caller: CallerNow, last_id: LastId = None
 ) -> AsyncIterator[LiveRun | None]:
     """Yield a run of this process; None for a recorded one.
@@ -203,19 +205,19 @@ async def _followed(
         stored = await stored_run(serving, caller, run)
         graph, log, ended = stored.graph, None, stored.status != "running"
     serving.board.answering.meet_reader(run)
-    if ended and has_heard_all(log, last_id):
+    if ended and has_received_all(log, last_id):
         raise HTTPException(204)
     # Counted here, since the generator of a stream that was cut may be closed much later.
     with serving.streaming(graph):
         yield live
 
 
-@router.get("/runs/{run}/events", response_class=EventSourceResponse, responses=HEARD_ALL)
+@router.get("/runs/{run}/events", response_class=EventSourceResponse, responses=NO_MORE_EVENTS)
 async def events(
     run: RunId,
     serving: ServingNow,
     caller: CallerNow,
-    live: Annotated[LiveRun | None, Depends(_followed)],
+    live: Annotated[LiveRun | None, Depends(_follow_run)],
     last_id: LastId = None,
 ) -> AsyncIterator[ServerSentEvent]:
     """Stream the events of a run, from the first one or after ``Last-Event-ID``.
@@ -263,26 +265,26 @@ async def within_budget(serving: Serving, caller: Caller, asked: Question) -> Qu
     A tenant lowers the limits that are configured, and raises none.
     """
     most = await serving.remaining_cost(caller)
-    asked = _lowered(serving, caller, asked)
+    asked = _lower_tenant_limits(serving, caller, asked)
     if most is None:
         return asked
     return asked.model_copy(update={"max_cost": min(most, asked.max_cost or most)})
 
 
-def _lowered(serving: Serving, caller: Caller, asked: Question) -> Question:
-    return asked.lowered(serving.pgs.config) if caller.tenant else asked
+def _lower_tenant_limits(serving: Serving, caller: Caller, asked: Question) -> Question:
+    return asked.lower_limits(serving.pgs.config) if caller.tenant else asked
 
 
-def accepted(run: LiveRun) -> AcceptedRun:
+def describe_accepted(run: LiveRun) -> AcceptedRun:
     """Return an accepted run with its links."""
-    return _accepted(run.id, run.state)
+    return _make_accepted(run.id, run.state)
 
 
-def _accepted(run: str, state: State) -> AcceptedRun:
+def _make_accepted(run: str, state: State) -> AcceptedRun:
     path = f"/api/runs/{run}"
     return AcceptedRun(run=run, state=state, events=f"{path}/events", answer=f"{path}/answer.html")
 
 
-def _facts(info: object) -> Json:
+def _list_facts(info: object) -> Json:
     names = ListedRun.model_fields.keys() - {"run", "session"}
     return {name: plain_data(getattr(info, name)) for name in names}

@@ -101,5 +101,7 @@ async def plan_search(body: Question, serving: ServingNow, caller: AskerNow) -> 
         sessions_of=caller.own_prefix,
         **body.knobs(),
     )
-    told = {name: getattr(planned, name) for name in PlannedSearch.model_fields}
-    return PlannedSearch(**told | {"session": body.session, "contexts": dict(planned.contexts)})
+    planned_values = {name: getattr(planned, name) for name in PlannedSearch.model_fields}
+    return PlannedSearch(
+        **planned_values | {"session": body.session, "contexts": dict(planned.contexts)}
+    )

@@ -15,7 +15,7 @@ from pgs_neo4j.web.shared import CallerNow, ServingNow, visible_graph
 
 router = api_router("sessions")
 
-TOLD = (
+RUN_FIELDS = (
     *("id", "question", "mode", "status", "thesis", "started_at", "finished_at", "seconds"),
     *("nodes_read", "nodes_unproven", "cost", "error", "outcome", "redefined"),
 )
@@ -78,7 +78,7 @@ async def show_session(
         "coverage": plain_data(covered),
         "runs": [
             {"sweeps": plain_data(run.get("sweeps"))}
-            | {told: plain_data(run.get(told)) for told in TOLD}
+            | {told: plain_data(run.get(told)) for told in RUN_FIELDS}
             for run in runs
         ],
     }

@@ -25,14 +25,14 @@ class Answering:
 
     waiting: int = 0
     _expected: set[str] = field(default_factory=set, repr=False)
-    _none: asyncio.Event = field(default_factory=asyncio.Event, repr=False)
+    _none_waiting: asyncio.Event = field(default_factory=asyncio.Event, repr=False)
 
     @contextmanager
-    def one(self) -> Iterator[Callable[[], None]]:
+    def count_request(self) -> Iterator[Callable[[], None]]:
         """Count a request until the yielded function is called, or the block ends."""
         waits = True
 
-        def answered() -> None:
+        def stop_counting() -> None:
             nonlocal waits
             if waits:
                 self._subtract()
@@ -40,9 +40,9 @@ class Answering:
 
         self._add()
         try:
-            yield answered
+            yield stop_counting
         finally:
-            answered()
+            stop_counting()
 
     def expect_reader(self, run: str) -> None:
         """Count the reader of a new run for a while, or until it comes."""
@@ -59,12 +59,12 @@ class Answering:
 
     def _add(self) -> None:
         self.waiting += 1
-        self._none.clear()
+        self._none_waiting.clear()
 
     def _subtract(self) -> None:
         self.waiting -= 1
         if not self.waiting:
-            self._none.set()
+            self._none_waiting.set()
 
     async def settled(self) -> None:
         """Return when no request waits, or some have for too long."""
@@ -72,7 +72,7 @@ class Answering:
             return
         with suppress(TimeoutError):
             async with asyncio.timeout(MOST_S):
-                await self._none.wait()
+                await self._none_waiting.wait()
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,10 +87,10 @@ class CountRequests:
         if scope["type"] != "http" or not scope["path"].startswith(PATH):
             await self.app(scope, receive, send)
             return
-        with self.answering.one() as answered:
+        with self.answering.count_request() as stop_counting:
 
             async def sending(message: Message) -> None:
                 await send(message)
-                answered()
+                stop_counting()
 
             await self.app(scope, receive, sending)

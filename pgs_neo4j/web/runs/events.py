@@ -146,7 +146,7 @@ class EventLog:
         self._grown = asyncio.Event()
 
 
-def has_heard_all(log: EventLog | None, last_id: int | None) -> bool:
+def has_received_all(log: EventLog | None, last_id: int | None) -> bool:
     """Return whether a reader has had the last event of what has ended; ``log`` is None elsewhere.
 
     Readers by the standard of HTML come back after every end, until they are answered with 204.
@@ -167,7 +167,7 @@ async def stream_events(
         if drop is not None:
             await drop()
     except PGSError as error:
-        _note_end(error)
+        _log_end(error)
         return
     place = last_id or 0
     if last_id is None and log is not None:
@@ -220,11 +220,11 @@ async def snapshot_text(snapshot: Snapshot) -> str | None:
     try:
         return json_text(await snapshot())
     except PGSError as error:
-        _note_end(error)
+        _log_end(error)
         return None
 
 
-def _note_end(error: PGSError) -> None:
+def _log_end(error: PGSError) -> None:
     logger.warning("a stream ended: %s", one_line(str(error)))
 
 

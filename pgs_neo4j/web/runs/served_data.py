@@ -16,14 +16,14 @@ from pgs_neo4j.model import Answer, Coverage, Report, Routing, Sweep, Task
 from pgs_neo4j.text.json_data import Json, plain_data
 from pgs_neo4j.web.access.callers import Caller
 
-TOLD = (
+RUN_FIELDS = (
     *("question", "mode", "status", "started_at", "finished_at", "seconds", "error", "thesis"),
     *("nodes_read", "nodes_unproven", "model", "cost", "outcome", "calls"),
     *("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens"),
 )
 REPORTED = ("accepted", "partial")
 """How sweeps end that have a report."""
-SWEEP = (
+SWEEP_FIELDS = (
     "partition",
     "status",
     "nodes",
@@ -210,10 +210,14 @@ def told_data(event: Event, run: str = "") -> Mapping[str, object]:
             )
         case CallRetried(task, partition, reason, wait_s):
             return ServedRetry(
-                task=task, partition=partition, reason=reason, wait_s=wait_s, until=_after(wait_s)
+                task=task,
+                partition=partition,
+                reason=reason,
+                wait_s=wait_s,
+                until=_time_after(wait_s),
             )
         case CallsHeld(reason, wait_s):
-            return ServedHold(reason=reason, wait_s=wait_s, until=_after(wait_s))
+            return ServedHold(reason=reason, wait_s=wait_s, until=_time_after(wait_s))
     data = event_data(event)
     return {
         name: value
@@ -302,7 +306,7 @@ def coverage_counts(coverage: Coverage) -> ServedCoverage:
     }
 
 
-def _after(seconds: float) -> str:
+def _time_after(seconds: float) -> str:
     """Return the time after a wait that begins now."""
     return (datetime.now(UTC) + timedelta(seconds=seconds)).isoformat()
 
@@ -311,7 +315,7 @@ async def run_snapshot(pgs: PGS, stored: StoredRun, caller: Caller) -> Json:
     """Return a recorded run with its sweeps, as far as it is."""
     runs = await pgs.sessions.runs(stored.session, stored.graph)
     shown = next((one for one in runs if one.get("id") == stored.id), {})
-    facts = {name: plain_data(stored.properties.get(name)) for name in TOLD}
+    facts = {name: plain_data(stored.properties.get(name)) for name in RUN_FIELDS}
     return {
         "run": stored.id,
         "graph": stored.graph,
@@ -320,12 +324,12 @@ async def run_snapshot(pgs: PGS, stored: StoredRun, caller: Caller) -> Json:
         "state": "silent" if stored.silent else stored.status,
         "answered": bool(stored.properties.get("details")),
         **facts,
-        "sweeps": [_sweep(stored.id, sweep) for sweep in shown.get("sweeps") or ()],
+        "sweeps": [_shorten_sweep(stored.id, sweep) for sweep in shown.get("sweeps") or ()],
     }
 
 
-def _sweep(run: str, sweep: Json) -> Json:
+def _shorten_sweep(run: str, sweep: Json) -> Json:
     """Return a sweep in short, with the link to its report if there is one."""
-    told: Json = {name: plain_data(sweep.get(name)) for name in SWEEP if name in sweep}
+    fields: Json = {name: plain_data(sweep.get(name)) for name in SWEEP_FIELDS if name in sweep}
     reported = sweep.get("status") in REPORTED
-    return told | {"report": report_link(run, sweep["partition"]) if reported else None}
+    return fields | {"report": report_link(run, sweep["partition"]) if reported else None}

@@ -11,7 +11,7 @@ import pytest
 
 from pgs_neo4j.events import Event
 from pgs_neo4j.manual import read_page
-from pgs_neo4j.web.app import described
+from pgs_neo4j.web.app import describe_openapi
 from pgs_neo4j.web.jobs import ServedJobFailure
 from pgs_neo4j.web.runs.served_data import ServedFailure
 from tests.tools.event_table import SERVED, SERVED_JOBS, events_page
@@ -47,7 +47,7 @@ def test_a_failure_has_the_fields_of_every_error() -> None:
 
 
 def test_every_request_is_there_with_its_parameters_and_fields() -> None:
-    page, description = read_page("api"), described()
+    page, description = read_page("api"), describe_openapi()
     sections = {part.partition("\n")[0]: part for part in page.split("\n### ")[1:]}
     asked = {
         f"{method.upper()} {path}": told

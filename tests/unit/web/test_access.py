@@ -13,7 +13,14 @@ from pgs_neo4j.config.token_table import entries
 from pgs_neo4j.errors import ConfigError, UnknownGraphError, UnknownRunError, UsageError
 from pgs_neo4j.web.access import tokens as module
 from pgs_neo4j.web.access.callers import OWNER, Caller, ForbiddenError
-from pgs_neo4j.web.access.tokens import COOKIE_S, LINK_S, MOST_COOKIES, MOST_LINKS, Tokens, hashed
+from pgs_neo4j.web.access.tokens import (
+    COOKIE_S,
+    LINK_S,
+    MOST_COOKIES,
+    MOST_LINKS,
+    Tokens,
+    hash_token,
+)
 from pgs_neo4j.web.serve import ServeOptions, caller_of, check_options
 
 HASH = "ab" * 32
@@ -50,7 +57,7 @@ def test_a_cookie_lives_as_long_as_it_is_used(clock: list[float]) -> None:
 
 
 def test_nothing_that_is_good_is_kept_or_shown(clock: list[float]) -> None:
-    tokens = Tokens({hashed("pgs_program"): Caller("program")})
+    tokens = Tokens({hash_token("pgs_program"): Caller("program")})
     link = tokens.new_link()
     cookie, _ = tokens.log_in(link) or ("", None)
     held = f"{tokens!r} {tokens.programs} {tokens._links} {tokens._cookies}"
@@ -61,7 +68,7 @@ def test_a_caller_that_logs_in_again_and_again_ends_its_own_sessions_only(
     clock: list[float],
 ) -> None:
     ann = Caller("owner", "reader", tenant=True)  # by the name of another
-    tokens = Tokens({hashed("t"): ann, hashed("b"): Caller("bob", "reader", tenant=True)})
+    tokens = Tokens({hash_token("t"): ann, hash_token("b"): Caller("bob", "reader", tenant=True)})
     owner, bob, first, second = (
         (tokens.log_in(token) or ("", None))[0] for token in (tokens.new_link(), "b", "t", "t")
     )
@@ -75,8 +82,8 @@ def test_a_caller_that_logs_in_again_and_again_ends_its_own_sessions_only(
     assert tokens.cookie(bob) is not None
     assert tokens.cookie(first) is None
     assert len(tokens._cookies) == MOST_COOKIES + 2
-    assert tokens.program("pgs_other") is None
-    assert tokens.program("") is None
+    assert tokens.find_program("pgs_other") is None
+    assert tokens.find_program("") is None
 
 
 def test_links_that_are_not_followed_are_bounded(clock: list[float]) -> None:
@@ -88,11 +95,11 @@ def test_links_that_are_not_followed_are_bounded(clock: list[float]) -> None:
 
 
 def test_a_token_for_metrics_does_not_log_in(clock: list[float]) -> None:
-    tokens = Tokens({hashed("m"): Caller("scraper", "metrics", tenant=True)})
+    tokens = Tokens({hash_token("m"): Caller("scraper", "metrics", tenant=True)})
     with pytest.raises(ForbiddenError, match=r"scraper has the role metrics.*another one"):
         tokens.log_in("m")
     assert tokens._cookies == {}
-    assert tokens.program("m") is not None
+    assert tokens.find_program("m") is not None
 
 
 def test_a_tenant_sees_its_graphs_and_sessions_and_the_owner_everything() -> None:

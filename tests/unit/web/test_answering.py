@@ -13,7 +13,7 @@ from tests.timeless import timeless
 
 async def test_work_begins_when_the_last_request_is_answered() -> None:
     requests = Answering()
-    with requests.one() as first, requests.one() as second:
+    with requests.count_request() as first, requests.count_request() as second:
         settled = asyncio.create_task(requests.settled())
         first()
         first()  # an answer has many parts
@@ -51,7 +51,7 @@ async def test_requests_about_runs_count_until_their_answers_begin() -> None:
 @timeless
 async def test_requests_that_hang_and_readers_that_do_not_come_hold_work_up_for_a_while() -> None:
     requests, time = Answering(), asyncio.get_running_loop().time
-    with requests.one():
+    with requests.count_request():
         await requests.settled()
         assert time() == pytest.approx(MOST_S)
         assert requests.waiting == 1
@@ -67,7 +67,7 @@ async def test_the_reader_of_a_new_run_is_expected_until_it_comes() -> None:
     requests.expect_reader("r1")
     settled = asyncio.create_task(requests.settled())
     await asyncio.sleep(0)
-    with requests.one() as answered:
+    with requests.count_request() as answered:
         requests.meet_reader("r1")
         await asyncio.sleep(0)
         assert (requests.waiting, settled.done()) == (1, False)

@@ -96,9 +96,9 @@ def test_a_task_is_no_question(task: str) -> None:
     ],
 )
 def test_a_question_is_found_among_what_stands_around_it(
-    text: str, question: str, beside: bool
+    text: str, question: str, has_other_texts: bool
 ) -> None:
-    assert find_question(text) == AskedText(question, beside)
+    assert find_question(text) == AskedText(question, has_other_texts)
 
 
 @pytest.mark.parametrize(
@@ -129,7 +129,9 @@ def test_a_megabyte_of_tags_without_ends_is_a_question_like_any_other(piece: str
     """A pattern that looks for the end of every tag takes a quarter of an hour and more."""
     text = (piece * (1_000_000 // len(piece)) + "\nWhy?").strip()
     assert find_question(text) == AskedText(text)
-    assert find_question(f"<context>\nOwls.\n</context>\n{text}") == AskedText(text, beside=True)
+    assert find_question(f"<context>\nOwls.\n</context>\n{text}") == AskedText(
+        text, has_other_texts=True
+    )
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,7 @@ from pgs_neo4j.events import PhaseStarted, TextStreamed
 from pgs_neo4j.export import Document
 from pgs_neo4j.model import Answer
 from pgs_neo4j.web.access.callers import OWNER, Caller, ForbiddenError
-from pgs_neo4j.web.chat.asking import ChatModel, ChatRun, Chats, chosen_model, listed_models
+from pgs_neo4j.web.chat.asking import ChatModel, ChatRun, Chats, find_model, list_chat_models
 from pgs_neo4j.web.chat.bodies import ChatRequest
 from pgs_neo4j.web.chat.prompts import AskedText
 from pgs_neo4j.web.chat.replies import PING, ChatReplies, progress_line, to_message
@@ -134,15 +134,15 @@ def test_what_is_no_question_or_has_no_answer_is_refused_and_the_harmless_is_not
 
 async def test_a_model_is_a_graph_and_how_it_is_asked() -> None:
     here = serving_of(Engine())
-    assert await chosen_model(here, ANN, "papers") == ChatModel("papers")
-    assert await chosen_model(here, ANN, "papers:targeted") == ChatModel("papers", "targeted")
-    assert (await chosen_model(here, OWNER, "secret:mix")).search == "mix"
-    assert (await chosen_model(here, ANN, "papers:")).mode == "full"
+    assert await find_model(here, ANN, "papers") == ChatModel("papers")
+    assert await find_model(here, ANN, "papers:targeted") == ChatModel("papers", "targeted")
+    assert (await find_model(here, OWNER, "secret:mix")).search == "mix"
+    assert (await find_model(here, ANN, "papers:")).mode == "full"
     for name in ("secret", "nothing", "papers:x", ":auto", "x:full"):
         with pytest.raises(UnknownGraphError, match=f"no model {name}") as hidden:
-            await chosen_model(here, ANN, name)
+            await find_model(here, ANN, name)
         assert "papers, secret" not in str(hidden.value)
-    listed = [model["id"] for model in await listed_models(here, ANN)]
+    listed = [model["id"] for model in await list_chat_models(here, ANN)]
     assert listed == ["papers", "papers:continue", "papers:auto"]
 
 

@@ -197,7 +197,7 @@ def enter(gate: Gate, *addresses: str) -> list[Any]:
     return made
 
 
-def test_the_address_with_the_most_connections_makes_room_first() -> None:
+def test_the_address_with_the_find_connection_limit_makes_room_first() -> None:
     gate = Gate(9)
     first, *_ = enter(gate, "10.0.0.1", "10.0.0.2", "10.0.0.2", "10.0.0.3", "10.0.0.3")
     assert gate.count == 5
@@ -239,14 +239,14 @@ def test_those_that_send_a_body_stay_longer_than_those_that_are_silent() -> None
 )
 def test_a_network_of_one_client_counts_once(one: str, other: str, same: bool) -> None:
     gate = Gate(100)
-    assert (gate._network(one) == gate._network(other)) is same
+    assert (gate._find_network(one) == gate._find_network(other)) is same
 
 
 def test_few_open_files_mean_few_connections(monkeypatch: pytest.MonkeyPatch) -> None:
     limits = {resource.RLIM_INFINITY: 2000, 65536: 2000, 1024: 768, 300: 100}
     for files, most in limits.items():
         monkeypatch.setattr(resource, "getrlimit", lambda _, files=files: (files, files))
-        assert module._most_connections() == most
+        assert module._find_connection_limit() == most
 
 
 def test_a_body_may_take_as_long_as_it_moves() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pgs_neo4j.web.access.guard import OPEN
-from pgs_neo4j.web.description import TOPICS, parts_of
+from pgs_neo4j.web.description import TOPICS, iter_objects
 from tests.openapi import DESCRIBED, operations
 
 
@@ -32,7 +32,7 @@ def test_what_the_rules_of_spectral_and_redocly_ask_for_is_there() -> None:
 
 
 def test_each_list_says_what_is_in_it_and_no_part_is_of_a_later_version() -> None:
-    parts = [*parts_of(DESCRIBED)]
+    parts = [*iter_objects(DESCRIBED)]
     assert len(parts) > 1000
     for part in parts:
         assert part.get("type") != "array" or "items" in part, part

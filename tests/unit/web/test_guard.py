@@ -23,7 +23,7 @@ from pgs_neo4j.web.access.guard import (
     Guard,
     served_hosts,
 )
-from pgs_neo4j.web.access.tokens import hashed
+from pgs_neo4j.web.access.tokens import hash_token
 from pgs_neo4j.web.app import create_app
 from pgs_neo4j.web.shared import Serving
 from tests.in_process import client_of, failure, guarded, in_process, serving_of
@@ -86,7 +86,7 @@ async def test_no_route_answers_without_a_good_token(
 async def test_only_its_own_role_and_the_owner_open_the_metrics(
     serving: Serving, client: httpx2.AsyncClient, role: Role, tenant: bool, allowed: set[str]
 ) -> None:
-    serving.tokens.programs[hashed("good")] = Caller("good", role, tenant=tenant)
+    serving.tokens.programs[hash_token("good")] = Caller("good", role, tenant=tenant)
     for path in ("/metrics", "/api/me"):
         answer = await client.get(path, headers=GOOD)
         refused = (answer.status_code, "does not open this" in answer.text) == (403, True)
@@ -373,7 +373,7 @@ def test_hosts_that_are_served(host: str, more: tuple[str, ...], served: set[str
 async def test_a_request_without_a_body_needs_no_type_of_it_where_no_form_can_have_sent_it(
     serving: Serving, client: httpx2.AsyncClient, headers: dict[str, str], status: int
 ) -> None:
-    serving.tokens.programs[hashed("good")] = Caller("good", tenant=True)
+    serving.tokens.programs[hash_token("good")] = Caller("good", tenant=True)
     cookie, _ = serving.tokens.log_in("good") or ("", None)
     client.cookies.set(serving.cookie, cookie)
     path = f"/api/runs/{PLACES['run']}/resume"

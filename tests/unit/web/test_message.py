@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from pgs_neo4j.export import Document
 from pgs_neo4j.model import Citation, Synthesis
-from pgs_neo4j.web.chat.replies import BESIDE, REWRITTEN, MessageStream, to_message
+from pgs_neo4j.web.chat.replies import REVISED_NOTE, UNREAD_TEXTS_NOTE, MessageStream, to_message
 from tests.fakes.records import answered
 from tests.thorough import tries
 from tests.unit.text.test_headings import FAKES, ranks
@@ -88,14 +88,14 @@ LINES = st.sampled_from(
 def test_what_was_shown_is_never_taken_back_in_silence(lines: list[str]) -> None:
     end = document("\n".join(lines))
     whole = "".join(streamed([f"{line}\n" for line in lines], end))
-    assert whole == to_message(end) or whole.endswith(f"{REWRITTEN}\n\n{to_message(end)}")
+    assert whole == to_message(end) or whole.endswith(f"{REVISED_NOTE}\n\n{to_message(end)}")
 
 
 def test_a_line_waits_and_a_text_that_became_another_follows_as_a_whole() -> None:
     assert [MessageStream().add(text) for text in ("Owls", "Owls\nhunt", "- one")] == [""] * 3
     shown = streamed(["One.\n\nTwo.\n\nThree.\n"], document("Four."))
     assert shown[0].startswith("One.\n\n")
-    assert REWRITTEN in shown[1]
+    assert REVISED_NOTE in shown[1]
     assert shown[1].endswith(to_message(document("Four.")))
 
 
@@ -108,8 +108,8 @@ def test_a_model_can_show_no_picture_and_no_link() -> None:
 
 
 def test_a_message_says_that_what_came_beside_the_question_was_not_read() -> None:
-    assert BESIDE not in to_message(document())
-    whole = to_message(document(), beside=True)
-    assert whole.endswith(BESIDE)
-    stream = MessageStream(beside=True)
+    assert UNREAD_TEXTS_NOTE not in to_message(document())
+    whole = to_message(document(), has_other_texts=True)
+    assert whole.endswith(UNREAD_TEXTS_NOTE)
+    stream = MessageStream(has_other_texts=True)
     assert "".join([stream.add(TEXT), stream.end(document())]) == whole

@@ -65,7 +65,10 @@ async def test_each_program_that_asks_gets_a_link_of_its_own(home: Path) -> None
 
 async def test_a_server_takes_the_place_of_one_that_was_killed(home: Path) -> None:
     make(home, "private")
-    with module._short(home / f"{PORT}.sock") as path, socket.socket(socket.AF_UNIX) as killed:
+    with (
+        module._shorten_path(home / f"{PORT}.sock") as path,
+        socket.socket(socket.AF_UNIX) as killed,
+    ):
         killed.bind(path)
     with pytest.raises(UsageError, match="no server"):
         await ask_link(PORT)
@@ -89,7 +92,7 @@ async def test_a_folder_that_others_can_enter_is_not_used(
 
 async def test_a_program_that_asks_and_reads_nothing_holds_up_no_other(home: Path) -> None:
     async with offer_links(PORT, lambda: "link"):
-        with module._short(home / f"{PORT}.sock") as path:
+        with module._shorten_path(home / f"{PORT}.sock") as path:
             _, silent = await asyncio.open_unix_connection(path)
         assert await ask_link(PORT) == "link"
         silent.close()

@@ -19,7 +19,7 @@ from pgs_neo4j.events import OnEvent
 from pgs_neo4j.llm.calls.spending import current_payer
 from pgs_neo4j.model import Found, GraphMapping
 from pgs_neo4j.web.access.callers import Caller
-from pgs_neo4j.web.access.tokens import hashed
+from pgs_neo4j.web.access.tokens import hash_token
 from pgs_neo4j.web.jobs import LiveJob
 from pgs_neo4j.web.shared import Serving
 from tests.fakes.records import COVERED, RUN, SPENT, StoredGraphs, giving, stored_run
@@ -109,7 +109,7 @@ def serving(engine: SimpleNamespace) -> Serving:
     )
     for name, day in (("rich", 5.0), ("poor", 0.5)):
         caller = Caller("ann", "asker", True, frozenset({"papers"}), None, day)
-        serving.tokens.programs[hashed(name)] = caller
+        serving.tokens.programs[hash_token(name)] = caller
     return serving
 
 
@@ -216,7 +216,7 @@ async def test_resuming_never_raises_the_limit_of_a_run(
         limits.append(max_cost)
 
     engine.resume = resume
-    serving.tokens.programs[hashed("ann")] = Caller("ann", "asker", True, None, None, day)
+    serving.tokens.programs[hash_token("ann")] = Caller("ann", "asker", True, None, None, day)
     assert (await web.post(f"/api/runs/{RUN}/resume", json={}, **of("ann"))).status_code == 202
     held = sum(serving.board.held_costs(Caller("ann", tenant=True)).values())
     task = serving.board.live[RUN].task
@@ -259,7 +259,7 @@ async def test_the_demo_is_made_by_operators_where_no_graph_is(
 async def test_jobs_in_progress_are_listed_to_who_started_them(
     web: httpx2.AsyncClient, serving: Serving
 ) -> None:
-    boss = serving.tokens.programs[hashed("boss")]
+    boss = serving.tokens.programs[hash_token("boss")]
     for graph in ("papers", "other"):
         job = LiveJob(graph, boss, "repartition")
         serving.jobs.live[job.id] = job

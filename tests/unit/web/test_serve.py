@@ -20,7 +20,8 @@ from pgs_neo4j.web import serve as module
 from pgs_neo4j.web.access import tokens
 from pgs_neo4j.web.access.new_links import ask_link
 from pgs_neo4j.web.access.tokens import FREE
-from pgs_neo4j.web.serve import ServeOptions, _listening, check_options, serve, settle_memory
+from pgs_neo4j.web.runs import board
+from pgs_neo4j.web.serve import ServeOptions, _open_listener, check_options, serve, settle_memory
 from tests.fakes.tokens import unchanged
 from tests.fakes.working_engine import WorkingEngine
 from tests.serving import Served, entry, events, free_port, served
@@ -98,7 +99,7 @@ async def test_a_port_that_is_taken_is_one_sentence() -> None:
 def test_no_part_of_an_answer_waits_for_the_one_before() -> None:
     options = ServeOptions(port=free_port())
     with (
-        _listening(options) as listening,
+        _open_listener(options) as listening,
         socket.create_connection(("127.0.0.1", options.port)),
         listening.accept()[0] as connection,
     ):

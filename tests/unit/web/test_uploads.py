@@ -129,7 +129,7 @@ async def test_only_so_many_and_so_much_may_wait(most_files: int, size: int) -> 
 
 async def test_a_caller_that_fills_the_store_leaves_room_for_others() -> None:
     store = new_store(most_files=12, most_total=1200)
-    assert store.most_of_one == (6, 600)
+    assert store.limits_for_one_caller == (6, 600)
     for number in range(6):
         await receive(store, f"{number}.md")
     for data in (b"x", b"x" * 500):
