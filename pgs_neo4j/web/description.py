@@ -1,7 +1,7 @@
-"""Completes the OpenAPI description: what else each request may be answered with.
+"""Completes the OpenAPI description with failures that all requests have in common.
 
-Routes describe the failures that are theirs alone. The guard, the form of requests, the names in
-them, and the database are the same for all, and described here.
+Routes describe only their own failures. Failures that come from the guard, from the format of
+requests, from unknown names, and from the database are added here.
 """
 
 from __future__ import annotations
@@ -35,20 +35,20 @@ TOPICS = {
     "documents": "Files that became nodes.",
     "operations": "Jobs, costs, and checks.",
 }
-"""What the requests of each topic are about, in the order of their tags."""
+"""Tags of the requests with their descriptions, in the order of the page."""
 NAMED = frozenset({"graph", "run", "job", "live"})
-"""Fields that name something, which may be unknown or of others."""
+"""Fields with a name or id that may be unknown, or belong to another caller."""
 ANY_READING = (500, 502, 503, 504)
-"""What the database or a model may be the reason of, wherever they are asked."""
+"""Statuses that a failure of the database or of a model causes."""
 WITHOUT_DATABASE = "access"
-"""The topic of requests that ask neither."""
+"""The topic of requests that use neither the database nor a model."""
 
 
 class DescribedApi(FastAPI):
     """An application whose OpenAPI description is complete."""
 
     def openapi(self) -> Json:
-        """Return the description."""
+        """Return the complete description; it is made once."""
         if self.openapi_schema is None:
             complete(super().openapi())
         return dict(self.openapi_schema or {})
@@ -66,7 +66,7 @@ def create_described_api(**options: object) -> DescribedApi:
 
 
 def complete(schema: Json) -> None:
-    """Add the failures that follow from the form of each request."""
+    """Add the failures that follow from the method, parameters, and body of each request."""
     schemas = schema["components"]["schemas"]
     _describe_api(schema)
     schemas["Failure"] = Failure.model_json_schema()
@@ -76,7 +76,7 @@ def complete(schema: Json) -> None:
         _make_valid(part)
     for methods in schema["paths"].values():
         for method, operation in methods.items():
-            operation.setdefault("security", [])  # said, so that nobody takes it for forgotten
+            operation.setdefault("security", [])  # explicit, to show that no token is needed
             own = (int(status) for status in operation["responses"] if int(status) >= 400)
             for status in sorted({*own, *_list_statuses(method, operation, schemas)}):
                 operation["responses"][str(status)] = _describe_failure(status)
@@ -90,7 +90,7 @@ def _describe_api(schema: Json) -> None:
 
 
 def iter_objects(value: object) -> Iterator[Json]:
-    """Yield all objects of a description."""
+    """Yield all JSON objects within a description."""
     if isinstance(value, dict):
         yield value
         for child in value.values():
@@ -101,8 +101,8 @@ def iter_objects(value: object) -> Iterator[Json]:
 
 
 def _make_valid(part: Json) -> None:
-    """Turn what only OpenAPI 3.2 knows, or few tools know, into what 3.1 has."""
-    if "itemSchema" in part:  # of a stream of events
+    """Replace keywords of OpenAPI 3.2, and keywords that few tools support."""
+    if "itemSchema" in part:  # describes a stream of events
         part.pop("itemSchema")
         part["schema"] = {"type": "string", "description": "server-sent events"}
     if "prefixItems" in part:
@@ -110,7 +110,7 @@ def _make_valid(part: Json) -> None:
 
 
 def _list_statuses(method: str, operation: Json, schemas: Json) -> Iterator[int]:
-    """Yield the statuses that a request may be refused with because of its form."""
+    """Yield the statuses of failures that requests like this one have in common."""
     body = operation.get("requestBody", {}).get("content", {})
     names = {one["name"] for one in operation.get("parameters", ())}
     fields = _list_fields(body, schemas)

@@ -1,4 +1,4 @@
-"""Errors as responses: a status, a word for programs, a sentence, and what to do."""
+"""Converts errors to responses: a status, a code for programs, a sentence, and a fix."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ STATUSES: tuple[tuple[type[PGSError], int], ...] = (
     (DatabaseError, 502),
     (ModelError, 502),
 )
-"""The first match counts."""
+"""HTTP statuses by type of error; the first match counts."""
 
 _WORDS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
@@ -97,7 +97,7 @@ class Failure(BaseModel):
 FAULT = Failure(
     error="unexpected error of pgs", code="fault", fix="the server's log has the details"
 )
-"""Stands for an unexpected error, whose details are only in the log."""
+"""The response to an unexpected error, whose details are only in the log."""
 
 MISSING = Failure(
     error="there is nothing here", code="not_found", fix="see /api/openapi.json for what there is"
@@ -122,22 +122,22 @@ def failure_response(
     headers: Mapping[str, str] = NO_HEADERS,
     param: str | None = None,
 ) -> JSONResponse:
-    """Return a failure as a response to a request for a path; that of a chat is OpenAI's.
+    """Return a failure as a response to a request for a path.
 
-    A refusal for lack of a valid token names the kind of token, as RFC 9110 (11.6.1) requires.
-    ``param`` is the part of a chat's body that is wrong.
+    Chat requests get OpenAI's error format. A response with status 401 names the authentication
+    scheme, as RFC 9110 (11.6.1) requires. ``param`` is the invalid part of a chat's body.
     """
     all_headers = {**headers, **({"WWW-Authenticate": "Bearer"} if status == 401 else {})}
     if not path.startswith(CHAT):
         return JSONResponse(failure.model_dump(), status, all_headers)
     all_headers["x-should-retry"] = "true" if failure.code in TRIED_AGAIN else "false"
-    # OpenAI's API has 400 for a body that it understands and cannot take.
+    # OpenAI's API uses 400 for an invalid body.
     status = 400 if status == 422 else status
     return JSONResponse(chat_failure(status, failure, param), status, all_headers)
 
 
 def chat_failure(status: int, failure: Failure, param: str | None = None) -> dict[str, object]:
-    """Return a failure in the form of OpenAI's API; ``param`` is the part that is wrong."""
+    """Return a failure in the format of OpenAI's API; ``param`` is the invalid parameter."""
     usual = "invalid_request_error" if status < 500 else "server_error"
     return {
         "error": {
@@ -155,11 +155,11 @@ def status_of(error: PGSError) -> int:
 
 
 def failure_of(error: PGSError) -> Failure:
-    """Return an error as a body. A message says what happened and then, after ``;``, what to do."""
+    """Return an error as a body; the text after the last ``;`` of its message is the fix."""
     what, _, fix = plain(str(error)).rpartition("; ")
     return Failure(error=what or fix, code=code_of(error), fix=fix if what else "")
 
 
 def code_of(error: PGSError) -> str:
-    """Return the word for an error: ``unknown_graph`` for UnknownGraphError."""
+    """Return the code of an error, such as ``unknown_graph`` for UnknownGraphError."""
     return _WORDS.sub("_", type(error).__name__.removesuffix("Error")).lower()

@@ -1,6 +1,6 @@
-"""The manual as pages of the server, which hold nothing of any graph.
+"""Serves the manual as HTML pages. They contain no data of any graph.
 
-Its Markdown becomes HTML. Raw HTML in it is shown as text.
+Raw HTML in the Markdown is shown as text.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ _PAGE_LINK = re.compile(r"([a-z-]+)\.md(#.*)?")
 
 @dataclass(frozen=True, slots=True)
 class ManualHeading:
-    """A heading of a page; ``slug`` is its id, the same as on GitHub."""
+    """A heading of a page. ``slug`` is its id, the same as on GitHub."""
 
     level: int
     title: str
@@ -63,7 +63,7 @@ class ManualHeading:
 
 @dataclass(frozen=True, slots=True)
 class RenderedPage:
-    """A page as HTML, with its headings in order. The first one is its title."""
+    """A page as HTML, with its headings in order. The first heading is the title."""
 
     headings: tuple[ManualHeading, ...]
     body: str
@@ -93,7 +93,7 @@ def manual_routes() -> APIRouter:
 
 @cache
 def manual_page(topic: str) -> PageFile:
-    """Return the page of a topic; the list of topics for an empty one."""
+    """Return the page of a topic; if the topic is empty, the list of topics."""
     page = render_page(read_page(topic), ROOT) if topic else _render_topic_list()
     text = PAGE.format(
         title=escape(page.title), root=ROOT, topics=_render_links(topic, page), body=page.body
@@ -107,7 +107,7 @@ def _render_topic_list() -> RenderedPage:
 
 
 def _render_links(current: str, page: RenderedPage) -> str:
-    """Return links to all topics; below the current one, to its sections."""
+    """Return links to all topics, and to the sections of the current topic below its link."""
     items = []
     for topic in TOPICS:
         here = topic == current
@@ -126,7 +126,7 @@ def _render_sections(page: RenderedPage) -> str:
 
 
 def render_page(markdown: str, folder: str) -> RenderedPage:
-    """Return a page as HTML; links to other pages lead to ``folder/TOPIC``."""
+    """Convert a page to HTML; links to other pages lead to ``folder/TOPIC``."""
     parser = _make_parser()
     tokens = parser.parse(markdown)
     headings = tuple(_mark_headings(tokens))
@@ -138,7 +138,7 @@ def render_page(markdown: str, folder: str) -> RenderedPage:
 
 
 def slug_of(title: str, taken: Sequence[str] = ()) -> str:
-    """Return the id of a heading; a number follows one that is taken."""
+    """Return the id of a heading; a number is added if the id is taken."""
     slug = _NOT_IN_SLUGS.sub("", title.lower()).strip().replace(" ", "-")
     numbered = (f"{slug}-{number}" for number in range(1, len(taken) + 1))
     return slug if slug not in taken else next(one for one in numbered if one not in taken)
@@ -171,13 +171,13 @@ def _turn_link(token: Token, folder: str) -> None:
 
 
 def _move_style(token: Token) -> None:
-    """Align a column by a class, since the policy of the server allows no style attributes."""
+    """Replace an alignment style by a class, since the security policy forbids style attributes."""
     style = token.attrs.pop("style", None)
     if style == "text-align:right":
         token.attrSet("class", "right")
 
 
-# Wide blocks scroll on their own, by keyboard as well.
+# Wide blocks scroll separately. Their tabindex makes that possible by keyboard.
 def _render_fence(_: object, tokens: Sequence[Token], place: int, *__: object) -> str:
     return f'<pre tabindex="0"><code>{escape(tokens[place].content)}</code></pre>\n'
 

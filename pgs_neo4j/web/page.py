@@ -1,4 +1,4 @@
-"""The files of the page. They hold nothing of any graph, so they need no token."""
+"""Serves the files of the page. They contain no data of any graph, so they need no token."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ KINDS = {
 
 PAGE_METHODS = ["GET", "HEAD"]
 REST = "page"
-"""The name of the route that takes all paths which no other takes."""
+"""The name of the route for all paths that no other route matches."""
 
 
 @dataclass(frozen=True, slots=True)
 class PageFile:
-    """A file as it travels, compressed and not."""
+    """A file ready to send, both uncompressed and compressed."""
 
     body: bytes
     packed: bytes
@@ -39,7 +39,7 @@ class PageFile:
     tag: str
 
     def response(self, request: Request) -> Response:
-        """Return the file, or that the browser has it already."""
+        """Return the file, or status 304 if the browser already has it."""
         headers = {"ETag": self.tag, "Cache-Control": "no-cache", "Vary": "Accept-Encoding"}
         if request.headers.get("if-none-match") == self.tag:
             return Response(status_code=304, headers=headers)
@@ -50,7 +50,7 @@ class PageFile:
 
 
 def page_routes() -> APIRouter:
-    """Return the routes of the page: each view has an address, and all are the same page."""
+    """Return the route of the page. Each view has its own address, but all are the same page."""
     router = APIRouter(include_in_schema=False)
 
     @router.api_route("/{name:path}", methods=PAGE_METHODS, name=REST)
@@ -64,7 +64,7 @@ def page_routes() -> APIRouter:
 
 
 def find_page_file(name: str) -> PageFile | None:
-    """Return the file of a path without its first slash; the page itself for a view of it."""
+    """Return the file of a path without its first slash; the page itself for any view."""
     files = page_files()
     if name in files:
         return files[name]
@@ -73,7 +73,7 @@ def find_page_file(name: str) -> PageFile | None:
 
 @cache
 def page_files() -> dict[str, PageFile]:
-    """Return the files by their paths, with the style sheet that answers share."""
+    """Return all files by path, with the style sheet of exported answers."""
     paths = (path for path in STATIC.rglob("*") if path.is_file())
     bodies = {path.relative_to(STATIC).as_posix(): path.read_bytes() for path in paths}
     bodies["answer.css"] = PAGE.encode()
@@ -85,6 +85,6 @@ def page_files() -> dict[str, PageFile]:
 
 
 def page_file(body: bytes, kind: str) -> PageFile:
-    """Return a file of a media type, ready to travel."""
+    """Compress a file, and compute its tag."""
     tag = f'"{sha256(body).hexdigest()[:16]}"'
     return PageFile(body, gzip.compress(body, 9, mtime=0), kind, tag)

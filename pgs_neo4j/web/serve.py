@@ -1,4 +1,4 @@
-"""Opens the address, serves the application, and stops in order."""
+"""Opens the address, serves the application, and shuts down in order."""
 
 from __future__ import annotations
 
@@ -28,20 +28,21 @@ from pgs_neo4j.web.shared import Serving
 from pgs_neo4j.web.uploads import UploadStore
 
 STOP_S, FORCE_S = 1.0, 0.5
-"""Seconds for connections to close after the runs have stopped, and once more by force."""
+"""Seconds for connections to close after runs have stopped, and then for closing by force."""
 STARTING_S = 0.02
 _NAME = r"(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9](?:[A-Za-z0-9_.-]*[A-Za-z0-9_.])?)(?::[0-9]{1,5})?"
 _HOST, _ORIGIN = re.compile(_NAME), re.compile(rf"https?://{_NAME}/?", re.IGNORECASE)
 MOST_CONNECTIONS, FEWEST_CONNECTIONS = 2000, 100
 OTHER_FILES = 256
-"""Open files of everything but connections: the database, models, uploads, libraries."""
+"""Open files reserved for other purposes: the database, models, uploads, libraries."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServeOptions:
-    """Where to serve, to whom, and how many runs at once.
+    """Options of a server: its address, allowed clients, and the number of concurrent runs.
 
-    ``proxies`` are addresses or networks whose ``X-Forwarded-For`` and ``-Proto`` are believed.
+    ``proxies`` are addresses or networks whose headers ``X-Forwarded-For`` and
+    ``X-Forwarded-Proto`` are trusted.
     """
 
     host: str = "127.0.0.1"
@@ -54,19 +55,19 @@ class ServeOptions:
 
 
 class _Server(uvicorn.Server):
-    """Leaves signals to the command, which cancels ``serve``."""
+    """A server that ignores signals, because the command handles them and cancels ``serve``."""
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """Capture none."""
+        """Capture no signals."""
         yield
 
 
 def check_options(options: ServeOptions, tokens: tuple[TokenEntry, ...]) -> None:
-    """Raise UsageError when others could reach a server that has no tokens for them.
+    """Raise UsageError for invalid options, or for a public address without protection.
 
-    Also for a proxy that is neither an address nor a network, and for a name or an origin of a form
-    that no request has.
+    A server that others can reach needs tokens and allowed hosts. Names, origins, and proxies must
+    have valid forms.
     """
     for proxy in options.proxies:
         check_proxy(proxy)
@@ -97,7 +98,7 @@ def check_options(options: ServeOptions, tokens: tuple[TokenEntry, ...]) -> None
 
 
 def check_proxy(proxy: str) -> None:
-    """Raise UsageError unless a proxy is an address, or a network."""
+    """Raise UsageError unless a proxy is an IP address or a network."""
     try:
         ipaddress.ip_network(proxy)
     except ValueError:
@@ -107,10 +108,10 @@ def check_proxy(proxy: str) -> None:
 
 
 async def serve(pgs: PGS, options: ServeOptions, ready: Callable[[str], None]) -> None:
-    """Serve until canceled. ``ready`` gets the link, whose token works once.
+    """Serve until canceled; call ``ready`` with the login link, whose token works once.
 
     Runs in progress are canceled at the end and can be resumed. Raises UsageError when the address
-    cannot be used, and ConfigError for tokens that anyone may have written.
+    cannot be used, and ConfigError if other users could have written the tokens.
     """
     entries = trusted_tokens(pgs.settings)
     check_options(options, entries)
@@ -151,15 +152,16 @@ async def serve(pgs: PGS, options: ServeOptions, ready: Callable[[str], None]) -
         finally:
             stopping = asyncio.create_task(_stop_in_order(server, serving, running))
             while not stopping.done():
-                with suppress(asyncio.CancelledError):  # again: what listens is still closed
+                with suppress(asyncio.CancelledError):  # if canceled again, finish closing anyway
                     await asyncio.wait([stopping])
             await stopping
 
 
 def settle_memory() -> None:
-    """Take what is loaded by now out of the rounds of the garbage collector.
+    """Exempt all objects loaded so far from garbage collection.
 
-    It stays as long as the process does, and looking at all of it takes longer than many requests.
+    They live as long as the process, and a collection that scans them takes longer than many
+    requests.
     """
     gc.collect()
     gc.freeze()
@@ -173,7 +175,7 @@ def _make_config(guard: Guard, proxies: tuple[str, ...]) -> uvicorn.Config:
         log_config=None,
         access_log=False,
         server_header=False,
-        # Off without proxies: by default, uvicorn believes whatever comes from this machine.
+        # Off without proxies, because uvicorn trusts such headers from this machine by default.
         proxy_headers=bool(proxies),
         forwarded_allow_ips=list(proxies),
         limit_concurrency=most,
@@ -184,7 +186,7 @@ def _make_config(guard: Guard, proxies: tuple[str, ...]) -> uvicorn.Config:
 
 
 def _find_connection_limit() -> int:
-    """Return how many connections may be open: fewer where the system allows few open files."""
+    """Return the limit of open connections, which is lower if the system allows few open files."""
     try:
         import resource
     except ImportError:  # on Windows
@@ -203,12 +205,12 @@ async def _stop_in_order(server: _Server, serving: Serving, running: asyncio.Tas
     if not running.done():
         server.force_exit = True
         await asyncio.wait([running], timeout=FORCE_S)
-        with suppress(TimeoutError):  # when forced, uvicorn leaves the lifespan open
+        with suppress(TimeoutError):  # uvicorn skips this shutdown after a forced exit
             await asyncio.wait_for(server.lifespan.shutdown(), FORCE_S)
 
 
 def _open_listener(options: ServeOptions) -> socket.socket:
-    """Return a socket that listens. Raises UsageError if the address cannot be used."""
+    """Return a listening socket. Raises UsageError if the address cannot be used."""
     family = socket.AF_INET6 if ":" in options.host else socket.AF_INET
     try:
         listening = socket.create_server((options.host, options.port), family=family, backlog=2048)
@@ -218,14 +220,14 @@ def _open_listener(options: ServeOptions) -> socket.socket:
             f"{options.host} port {options.port} cannot be used: {why}; choose another one with "
             "--port or --host"
         ) from None
-    # Inherited by each connection. Without it, the second part of an answer waits until the client
-    # has confirmed the first one, about 40 ms.
+    # Each connection inherits this option. Without it, the second part of a response waits until
+    # the client has acknowledged the first part, about 40 ms.
     listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     return listening
 
 
 def caller_of(entry: TokenEntry) -> Caller:
-    """Return what the holder of a token of ``pgs.toml`` may see and do."""
+    """Return the caller for a token in ``pgs.toml``, with its role and limits."""
     return Caller(
         name=entry.name,
         role=entry.role,

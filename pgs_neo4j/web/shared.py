@@ -1,4 +1,4 @@
-"""What the routes share: the state of the server, its callers, and reads that a crowd shares."""
+"""Shared by all routes: the server's state, checks of callers, and reads shared by requests."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ MapKey = tuple[str, int | None]
 class Serving:
     """The engine, the runs in progress, and the tokens of one server.
 
-    ``cookie`` is the name of the cookie. ``stopped`` is set when no run will begin any more.
-    Graphs are scanned by the holder of ``scanning``, one at a time, which leaves room for other
+    ``cookie`` is the name of the cookie. ``stopped`` is set once no more runs will begin. A request
+    must hold the lock ``scanning`` to scan a graph, so that scans leave capacity for other
     requests.
     """
 
@@ -63,7 +63,7 @@ class Serving:
 
     @contextmanager
     def streaming(self, graph: str) -> Iterator[None]:
-        """Count an open stream, of a graph."""
+        """Count an open stream of a graph while the block runs."""
         self.streams[graph] += 1
         try:
             yield
@@ -71,22 +71,26 @@ class Serving:
             self.streams[graph] -= 1
 
     async def stop(self) -> None:
-        """Cancel runs and jobs; both leave a record. Nothing begins any more, or waits."""
+        """Cancel all runs and jobs, which leave records, and remove waiting uploads.
+
+        Nothing new begins after this.
+        """
         jobs = asyncio.create_task(self.jobs.stop())
         await self.board.stop()
-        self.stopped.set()  # agents have heard by now how their runs ended
+        self.stopped.set()  # last, so that agents receive how their runs ended
         await jobs
         self.uploads.close()
 
     def require_writing(self) -> None:
-        """Raise ForbiddenError on a server that was started to read only."""
+        """Raise ForbiddenError if the server was started with ``--read-only``."""
         if self.read_only:
             raise ForbiddenError("this server only reads; start it without --read-only")
 
     async def remaining_cost(self, caller: Caller) -> float | None:
-        """Return what a run or job of the caller may cost; None without a daily limit, in UTC.
+        """Return the most that a new run or job of the caller may cost; None without a daily limit.
 
-        Those in progress count as what their limits allow. Raises BudgetError if nothing is left.
+        Days are in UTC. Work in progress counts with the most that its limits allow. Raises
+        BudgetError if nothing is left.
         """
         most = caller.cost_per_day
         if most is None:
@@ -95,8 +99,8 @@ class Serving:
         costs = await self.pgs.runs.costs(days=1)
         held |= self._find_held_costs(
             caller
-        )  # also what ended since, which the costs may not hold yet
-        # A clock that was set back leaves costs of a later day, which count when that day comes.
+        )  # with work that just ended, whose costs may be missing
+        # If the clock was set back, there are costs of a later day. They count on that day.
         today = current_day()
         spent = sum(
             one.cost
@@ -116,7 +120,7 @@ class Serving:
         return left if configured is None else min(left, configured)
 
     def payer(self, caller: Caller) -> Payer:
-        """Return a caller as who pays for what it searches and plans, and for its jobs."""
+        """Return a caller as the payer of its searches, plans, and jobs."""
         return Payer(caller.own_prefix, partial(self._reserve, caller))
 
     @asynccontextmanager
@@ -133,22 +137,22 @@ class Serving:
             del self._searching[place]
 
     def _find_held_costs(self, caller: Caller) -> dict[object, float]:
-        """Return the most that each thing of the caller in progress may cost."""
+        """Return the most that each run, job, and search of the caller in progress may cost."""
         searches = {
             place: most for place, (one, most) in self._searching.items() if one.is_same(caller)
         }
         return {**self.board.held_costs(caller), **self.jobs.held_costs(caller), **searches}
 
 
-# Asynchronous, since FastAPI runs other dependencies in threads.
+# Asynchronous, since FastAPI runs synchronous dependencies in threads.
 async def _find_serving(request: Request) -> Serving:
     return cast(Serving, request.app.state.serving)
 
 
 class RoleCheck(SecurityBase):
-    """Admits callers of a role, or one that includes it; OpenAPI names the role.
+    """Admits callers with a role or a higher one. OpenAPI shows the role.
 
-    ``all_graphs`` admits none whose token is limited to graphs.
+    With ``all_graphs``, callers that are limited to some graphs are refused.
     """
 
     model = HTTPBearerModel()
@@ -160,7 +164,7 @@ class RoleCheck(SecurityBase):
 
     async def __call__(self, request: Request) -> Caller:
         """Return the caller. Raises ForbiddenError."""
-        caller = cast(Caller, request.state.caller)  # the guard has refused requests without one
+        caller = cast(Caller, request.state.caller)  # the guard requires one
         caller.require(self.role)
         if self.all_graphs:
             caller.require_all_graphs()
@@ -176,12 +180,12 @@ CallerNow = Annotated[Caller, _require_role("reader")]
 AskerNow = Annotated[Caller, _require_role("asker")]
 OperatorNow = Annotated[Caller, _require_role("operator")]
 UnlimitedNow = Annotated[Caller, _require_role("operator", all_graphs=True)]
-"""An operator who sees all graphs, for requests that reach beyond single graphs."""
+"""An operator who sees all graphs, for requests that concern the whole database."""
 ScraperNow = Annotated[Caller, _require_role("metrics")]
 
 
 async def visible_graph(serving: Serving, caller: Caller, graph: str | None) -> str:
-    """Return the name of a graph that the caller sees; without a name, the only one.
+    """Return the name of a graph if the caller sees it; without a name, of the only graph.
 
     Raises UnknownGraphError.
     """
@@ -206,7 +210,7 @@ async def visible_graph(serving: Serving, caller: Caller, graph: str | None) -> 
 
 
 async def own_sessions(serving: Serving, caller: Caller, graph: str) -> list[str] | None:
-    """Return the stored names of a caller's sessions of a graph; None if it sees all."""
+    """Return the stored names of a caller's sessions of a graph; None if the caller sees all."""
     if not caller.tenant:
         return None
     stored = [info.id for info in await serving.pgs.sessions(graph)]
@@ -215,9 +219,9 @@ async def own_sessions(serving: Serving, caller: Caller, graph: str) -> list[str
 
 @dataclass(slots=True)
 class GraphLookups:
-    """Reads graphs. A crowd of requests shares two reads of each graph.
+    """Reads graphs; many concurrent requests share at most two reads of each graph.
 
-    A request never shares a read that began before the request came, so it sees all earlier writes.
+    A request never uses a read that began before the request came, so it sees all earlier writes.
     """
 
     pgs: PGS
@@ -227,7 +231,7 @@ class GraphLookups:
     )
 
     async def find(self, name: str | None) -> StoredGraph:
-        """Return a stored graph; without a name, the only one. Raises UnknownGraphError."""
+        """Return a stored graph; without a name, the only graph. Raises UnknownGraphError."""
         shared = self._next.get(name)
         if shared is None:
             shared = self._next[name] = asyncio.create_task(self._read(name))
@@ -238,15 +242,15 @@ class GraphLookups:
         if lock is None:
             lock = self._reading[name] = asyncio.Lock()
         async with lock:
-            del self._next[name]  # a request from here on needs a later read
+            del self._next[name]  # requests that come from now on need a later read
             return await self.pgs.graphs.get(name)
 
 
 @dataclass(slots=True)
 class MapDrawings:
-    """Draws maps, and keeps those drawn last, by generation and unit.
+    """Draws maps, and keeps the last ones in memory, by generation and unit.
 
-    ``storing``: the database keeps where places stand, for the time after a restart.
+    With ``storing``, the database stores the positions of places, so that they survive a restart.
     """
 
     pgs: PGS
@@ -279,5 +283,6 @@ class MapDrawings:
     def _end(self, key: MapKey, done: asyncio.Task[PartitionMap]) -> None:
         del self._drawing[key]
         if not done.cancelled():
-            # Requests that wait have it. Without any, asyncio would log it as never retrieved.
+            # Waiting requests get the exception. If there are none, this call keeps asyncio from
+            # logging that it was never retrieved.
             done.exception()

@@ -1,7 +1,7 @@
 """Keeps uploaded files until an ingestion takes them.
 
-The files have no names: each is deleted as soon as it is open, so that the system frees it when
-this process ends, however that happens.
+Each file is deleted as soon as it is opened, so it has no name. The system frees it whenever and
+however this process ends.
 """
 
 from __future__ import annotations
@@ -21,26 +21,26 @@ from pgs_neo4j.text.shown import counted, one_line
 from pgs_neo4j.web.access.callers import Caller, UnknownUploadError
 
 MOST_FILES = 400
-"""Files that may wait at once."""
+"""The most files that may wait at once."""
 MOST_TOTAL = 2_000_000_000
-"""Bytes that may wait at once.
+"""The most bytes that may wait at once.
 
-A caller may have as much as it leaves free, so one alone gets half, and two a third each. The next
-one finds room, and nothing has to be known of others beforehand (dynamic thresholds of
-Choudhury and Hahne, 1998, with a factor of 1).
+A caller may use as much as is left free: a single caller gets half, and two callers get a third
+each. So there is always room for another caller, without knowing the number of callers in advance
+(dynamic thresholds of Choudhury and Hahne, 1998, with a factor of 1).
 """
 WAIT_S = 900.0
-"""Seconds for which a file waits, and which sending it may take."""
+"""Seconds for which a file may wait, and which its upload may take."""
 PORTION = 1 << 20
-"""Bytes that are written at once."""
+"""Bytes that are collected before they are written."""
 LONGEST = 500
-"""Characters, as many as the id of a document may have."""
+"""Characters of a name; the id of a document may have as many."""
 SHOWN = 80
 
 
 @dataclass(slots=True, eq=False)
 class Upload:
-    """A file that waits, open; ``size`` is in bytes, as far as they have come."""
+    """An open file that waits to be ingested; ``size`` is the number of bytes received so far."""
 
     id: str
     owner: Caller
@@ -63,9 +63,9 @@ class Upload:
 
 @dataclass(slots=True)
 class UploadStore:
-    """The files that wait: each of at most ``most_bytes``, and of one of some endings.
+    """The waiting files, each of at most ``most_bytes``.
 
-    A file with the name of another one takes its place.
+    A new file replaces a waiting file of the same caller, graph, and name.
     """
 
     most_bytes: int = 100_000_000
@@ -76,12 +76,12 @@ class UploadStore:
 
     @property
     def limits_for_one_caller(self) -> tuple[int, int]:
-        """The most files, and bytes, that one caller may have while no other one has any."""
+        """The most files and bytes of a single caller while no other caller has any."""
         return self.most_files // 2, self.most_total // 2
 
     @property
     def waiting(self) -> int:
-        """How many files wait, those included that are being sent."""
+        """The number of waiting files, including files that are being uploaded."""
         return len(self._waiting)
 
     async def receive(
@@ -92,10 +92,11 @@ class UploadStore:
         endings: Sequence[str],
         stream: AsyncIterator[bytes],
     ) -> Upload:
-        """Take in a file of a caller for a graph, and let it wait.
+        """Receive a file of a caller for a graph, and keep it until it is taken.
 
-        Raises InputFileError for a file that cannot be ingested, and BusyError while too many wait.
-        Whatever is raised, nothing of the file stays.
+        ``endings`` are the allowed endings; empty allows all. Raises InputFileError for a file that
+        cannot be ingested, and BusyError while too many files wait. After an error, nothing of the
+        file is kept.
         """
         document_name(name)
         if endings and ending_of(name) not in endings:
@@ -119,9 +120,10 @@ class UploadStore:
         return upload
 
     def take(self, caller: Caller, graph: str, ids: Sequence[str]) -> list[Upload]:
-        """Return files of a caller that wait for a graph, which close_all then has to close.
+        """Remove files from the store and return them; close them with ``close_all``.
 
-        Raises UnknownUploadError, and takes none, if one of them is not there.
+        Raises UnknownUploadError, and removes none, if the caller has not uploaded one of them for
+        the graph.
         """
         taken = self.find(caller, graph, ids)
         for upload in taken:
@@ -129,7 +131,7 @@ class UploadStore:
         return taken
 
     def find(self, caller: Caller, graph: str, ids: Sequence[str]) -> list[Upload]:
-        """Return files of a caller that wait for a graph. Raises UnknownUploadError."""
+        """Return waiting files of a caller for a graph. Raises UnknownUploadError."""
         found = [self._waiting.get(id_) for id_ in dict.fromkeys(ids)]
         own = [one for one in found if one and _belongs_to(one, caller, graph)]
         if len(own) < len(found):
@@ -140,7 +142,7 @@ class UploadStore:
         return own
 
     def discard(self, caller: Caller, id_: str) -> None:
-        """Remove a file of a caller, if it waits."""
+        """Remove a waiting file of a caller, if it exists."""
         upload = self._waiting.get(id_)
         if upload is not None and upload.owner == caller and upload.whole:
             self._remove(upload)
@@ -167,7 +169,7 @@ class UploadStore:
             raise InputFileError(f"{upload.name} is empty; choose a file with text")
 
     def _require_room(self, caller: Caller, more: int) -> None:
-        """Raise BusyError unless a caller may have so many more files, and as many bytes as now."""
+        """Raise BusyError unless the caller may have ``more`` files and its present bytes."""
         own = [one for one in self._waiting.values() if one.owner.is_same(caller)]
         total = sum(one.size for one in self._waiting.values())
         if self.waiting + more > self.most_files or total > self.most_total:
@@ -181,7 +183,7 @@ class UploadStore:
             )
 
     def _let_wait(self, upload: Upload) -> None:
-        """Let a file wait that has come; it takes the place of one of its name."""
+        """Mark a file as complete, remove an older file of its name, and start its expiry."""
         for other in [*self._waiting.values()]:
             same = (other.owner, other.graph, other.name) == (
                 upload.owner,
@@ -205,12 +207,12 @@ class UploadStore:
 
 
 def too_large(most_bytes: int) -> str:
-    """Return the message for a file that is too large."""
+    """Return the error message for a file that is too large."""
     return f"the file is larger than {most_bytes / 1e6:,.6g} MB; raise max_document_mb, or split it"
 
 
 def close_all(uploads: Sequence[Upload]) -> None:
-    """Close files that were taken, which removes them."""
+    """Close taken files, which deletes them."""
     for upload in uploads:
         upload.file.close()
 
@@ -220,10 +222,10 @@ def _belongs_to(upload: Upload, caller: Caller, graph: str) -> bool:
 
 
 def document_name(name: str) -> str:
-    """Return the id of the document of an uploaded file: its path below its folder.
+    """Return the id of an uploaded file's document: its path relative to its folder.
 
-    Nothing is ever opened under this name. Raises InputFileError for one that ``pgs ingest`` would
-    not give: absolute, with ``..``, of a hidden file, or with characters that do not print.
+    No file is ever opened under this name. Raises InputFileError for a name that ``pgs ingest``
+    would not use: absolute, with ``..``, of a hidden file, or with unprintable characters.
     """
     parts = name.split("/")
     if len(name) > LONGEST or not _is_plain(name) or not all(map(_is_visible, parts)):
@@ -235,7 +237,7 @@ def document_name(name: str) -> str:
 
 
 def ending_of(name: str) -> str:
-    """Return the ending of a name, in lower case."""
+    """Return the ending of a name with its dot, in lower case."""
     return PurePosixPath(name).suffix.lower()
 
 
@@ -244,5 +246,5 @@ def _is_plain(name: str) -> bool:
 
 
 def _is_visible(part: str) -> bool:
-    """Whether a folder with such a part shows it: not empty, and not hidden."""
+    """Return whether a part of a path is valid: not empty, no outer spaces, and not hidden."""
     return bool(part) and part.strip() == part and not part.startswith(".")

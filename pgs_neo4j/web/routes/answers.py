@@ -1,6 +1,6 @@
-"""Answers of runs: as a page or a file, in tables, report by report, and what people think of them.
+"""Routes for answers: as page, file, or table, single reports, and feedback.
 
-The recorded runs also come as a table.
+A table of recorded runs is also served here.
 """
 
 from __future__ import annotations
@@ -152,10 +152,10 @@ async def answer_as_table(
 
 
 async def _make_table_response(table: Table, form: Form, name: str) -> Response:
-    """Return a table as a file to be saved. Nothing in it is ever shown as a page."""
+    """Return a table as a download, so that browsers never render its content."""
     headers = {"Content-Disposition": f'attachment; filename="{name}.{form}"'}
     if form == "parquet":
-        content = await to_thread(to_parquet, table)  # the first one loads the library
+        content = await to_thread(to_parquet, table)  # the first call loads a library
         return Response(content, media_type=PARQUET, headers=headers)
     text = BYTE_ORDER_MARK + await to_thread(to_csv, table)
     return Response(

@@ -1,4 +1,4 @@
-"""Questions as the API takes them: what they may ask, what they would cost, who answers them."""
+"""Questions in API requests: their fields, their planned cost, and how they are answered."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from pgs_neo4j.web.shared import AskerNow, ServingNow, visible_graph
 router = api_router("runs")
 LIMITS = ("max_calls", "max_tokens", "max_cost", "run_timeout_s", "max_sweep_partitions")
 QuestionText = Annotated[str, Field(max_length=20_000, json_schema_extra={"pattern": r"\S"})]
-"""Its pattern is for clients: an empty question hears from ``check_question``."""
+"""The pattern only informs clients; ``check_question`` refuses empty questions."""
 
 
 class Question(BaseModel):
@@ -54,7 +54,7 @@ class Question(BaseModel):
     ] = None
 
     def lower_limits(self, config: PGSConfig) -> Question:
-        """Return the question with no limit above those that are configured."""
+        """Return the question with its limits lowered to the configured limits."""
         limits = {name: getattr(config, name) for name in LIMITS}
         asked = {name: getattr(self, name) for name in LIMITS}
         above = {
@@ -65,7 +65,7 @@ class Question(BaseModel):
         return self.model_copy(update=above)
 
     def check_key(self, key: str | None) -> None:
-        """Raise UsageError if a request with a key could not be recognized later."""
+        """Raise UsageError for a key with options that make a repeated request unrecognizable."""
         searched = self.top_k is not None or self.search_mode is not None
         if key is not None and searched and self.answer_from == "sweeps":
             raise UsageError(
@@ -74,11 +74,14 @@ class Question(BaseModel):
             )
 
     def distinct(self) -> Json:
-        """Return what tells the question from others of its session; mere limits do not."""
+        """Return the values that distinguish the question from others of its session.
+
+        Limits that do not change what is read are left out.
+        """
         return self.model_dump(exclude={"graph", "session"} | (set(LIMITS) - set(SHAPING)))
 
     def knobs(self) -> Knobs:
-        """Return the limits that were set, and how strict to be."""
+        """Return the limits and the strictness that the question sets."""
         names = (*LIMITS, "max_unmatched_tokens", "strict")
         values = {name: getattr(self, name) for name in names}
         return cast(Knobs, {name: value for name, value in values.items() if value is not None})
@@ -168,9 +171,9 @@ async def plan(body: Question, serving: ServingNow, caller: AskerNow) -> Planned
 
 
 async def answered_before(pgs: PGS, asked: Question, run: LiveRun) -> str | None:
-    """Return the run that has answered a request with the key of this one, if there is one.
+    """Return the id of the run that answered an earlier request with the same key, if any.
 
-    Answers from searches are not looked for. Raises IdempotencyError.
+    Answers from searches are not looked up. Raises IdempotencyError.
     """
     if run.key is None or asked.answer_from == "search":
         return None
@@ -179,7 +182,7 @@ async def answered_before(pgs: PGS, asked: Question, run: LiveRun) -> str | None
 
 
 async def carry_out(pgs: PGS, asked: Question, run: LiveRun, on_event: OnEvent) -> Answer:
-    """Ask the question of a run."""
+    """Answer the question of a run with the method that it asks for."""
     if asked.answer_from == "search":
         return await answer_from_search(
             pgs, run, asked.search_mode, asked.top_k, on_event, **asked.knobs()
@@ -196,7 +199,7 @@ async def carry_out(pgs: PGS, asked: Question, run: LiveRun, on_event: OnEvent) 
 
 
 def _make_request(asked: Question, run: LiveRun) -> Request:
-    """Return the request of a run, the same to send it and to find that it was sent before."""
+    """Return the request of a run, which also identifies a repeated request."""
     request = asked.request(run.graph, run.session)
     return replace(request, run_id=run.id, idempotency_key=run.key)
 
@@ -209,7 +212,10 @@ async def answer_from_search(
     on_event: OnEvent,
     **knobs: Unpack[Knobs],
 ) -> Answer:
-    """Answer a run from what a search finds; None is as configured. Raises what ``search`` does."""
+    """Answer a run from a search. Options that are None are as configured.
+
+    Raises the errors of ``search``.
+    """
     found = await pgs.search(
         run.question,
         graph=run.graph,

@@ -1,6 +1,6 @@
-"""Documents of a graph: listed, shown, deleted with proof, and made of files.
+"""Routes that list, show, delete, upload, and ingest documents of a graph.
 
-Files are received one by one, then ingested together by a job.
+Files are uploaded one by one, then a job ingests them together.
 """
 
 from __future__ import annotations
@@ -107,8 +107,8 @@ async def list_documents(
 ) -> DocumentPage:
     """Return a page of the documents of a graph; none of a graph that was not ingested."""
     listed = await serving.pgs.ingest.documents(await visible_graph(serving, caller, graph))
-    # Of a document that is gone by now, only the id is known. Its file's records without keys are
-    # then listed once more, and none is left out.
+    # If the document ``after`` no longer exists, only its id is known, not its title. Then some
+    # records of its file may be listed twice, but none is left out.
     title = next((one.name for one in listed if one.id == after), "")
     first = document_key(after, title)
     rest = [one for one in listed if document_key(one.id, one.name) > first]
@@ -146,7 +146,7 @@ async def delete_document(
 
 
 def _hide_others(done: Deletion, caller: Caller) -> Deletion:
-    """Return a deletion without what belongs to others; the counts stay."""
+    """Return a deletion without data of other callers. The counts stay."""
     if not caller.tenant:
         return done
     quoting = (
@@ -243,12 +243,19 @@ async def start_ingestion(
 
 
 def require_ingesting(serving: Serving, caller: Caller, graph: str) -> None:
-    """Raise ForbiddenError on a server that only reads, and UnknownGraphError."""
+    """Raise an error unless the caller may ingest into a graph.
+
+    Raises ForbiddenError if the server only reads, UnknownGraphError if the caller must not see the
+    graph, and UsageError for an invalid name.
+    """
     serving.require_writing()
     check_graph_name(caller.check_graph(graph))
 
 
 async def _find_cost_limit(serving: Serving, caller: Caller, body: NewIngestion) -> float | None:
-    """Return the limit of the caller's money, if there is one. Raises BudgetError."""
+    """Return the lower of the caller's remaining money and the request's limit, if any.
+
+    Raises BudgetError if no money is left.
+    """
     given = (await serving.remaining_cost(caller), body.max_cost)
     return min((most for most in given if most is not None), default=None)

@@ -1,7 +1,4 @@
-"""Graphs: listed, inspected, and added, and what the database could be seen as.
-
-A server that has no graph yet can make the demo: Python's standard library.
-"""
+"""Routes that list, show, and add graphs, inspect the database, and make the demo."""
 
 from __future__ import annotations
 
@@ -33,11 +30,11 @@ Text = Annotated[str, Field(min_length=1, max_length=200)]
 Names = Annotated[tuple[Text, ...], Field(max_length=50, strict=False)]
 Name = Text | None
 NEW_NAME = Field(max_length=64, json_schema_extra={"pattern": NAME})
-"""Its pattern is for clients: a name that does not fit hears from ``check_graph_name``."""
+"""The pattern only informs clients; ``check_graph_name`` refuses invalid names."""
 
 
 def _make_names_schema(pattern: str, **more: object) -> object:
-    """Return what OpenAPI says of a list of names, each of a pattern, beyond its types."""
+    """Return the JSON schema of a list of names that match a pattern."""
     items = {"type": "string", "minLength": 1, "maxLength": 200, "pattern": pattern}
     return WithJsonSchema({"type": "array", "maxItems": 50, "items": items, **more})
 
@@ -46,7 +43,7 @@ OWN_LABELS = _make_names_schema(r"^(?!Pgs)", minItems=1)
 OWN_TYPES = _make_names_schema(r"^(?!PGS_)", minItems=1)
 OF_LABELS = _make_names_schema(r"^(?!Pgs)[^.]+\..")
 OPTIONAL: Any = Field(default_factory=tuple)
-"""Left out, a list stands for everything; OpenAPI gives no default that would be refused."""
+"""An omitted list means all; the factory hides the empty default, which clients may not send."""
 
 
 def _require_names(names: tuple[str, ...]) -> tuple[str, ...]:

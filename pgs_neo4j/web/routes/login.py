@@ -1,4 +1,4 @@
-"""Log in, log out, and whether the server is well."""
+"""Routes to log in, log out, and check the server's health."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ async def health() -> Health:
 
 
 def _uses_tls(request: Request) -> bool:
-    """Return whether the browser speaks TLS, by its own word or that of a trusted proxy."""
+    """Return whether the browser uses TLS, by its Origin header or by a trusted proxy."""
     origin, host = (request.headers.get(name, "") for name in ("origin", "host"))
     page = plain_origin(f"https://{host}")
     return request.url.scheme == "https" or plain_origin(origin) == page

@@ -1,4 +1,4 @@
-"""Nodes: their text, what is around them, and the findings that rest on them."""
+"""Routes for nodes: their texts, neighbors, partitions, and findings that cite them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Jobs, costs, checks, and metrics, for those who run the server."""
+"""Routes for jobs, costs, checks, and metrics."""
 
 from __future__ import annotations
 
@@ -175,9 +175,9 @@ async def cancel_job(live: LiveId, serving: ServingNow, caller: OperatorNow) -> 
 async def _follow_job(
     live: LiveId, serving: ServingNow, caller: CallerNow, last_id: LastId = None
 ) -> AsyncIterator[LiveJob]:
-    """Yield a job of this process.
+    """Yield a job of this process, and count its stream.
 
-    Raises UnknownJobError, and HTTPException with 204 for a reader that has heard all.
+    Raises UnknownJobError, and HTTPException with 204 for a reader that has received all events.
     """
     job = serving.jobs.find(live, caller)
     if not job.active and has_received_all(job.log, last_id):
@@ -226,7 +226,7 @@ async def metrics(serving: ServingNow, caller: ScraperNow) -> Response:
 
 
 def _count_current(serving: Serving, caller: Caller) -> MetricFigures:
-    """Return what happens now, on the graphs that the caller sees."""
+    """Return the current numbers of runs and streams, for graphs that the caller sees."""
     running, waiting = serving.board.counts(caller)
     figures = MetricFigures()
     figures.set(INFO, 1, __version__)

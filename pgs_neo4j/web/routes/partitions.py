@@ -1,4 +1,4 @@
-"""Partitions of a graph, its generations, and its map, with what a session has read."""
+"""Routes for the partitions, generations, and map of a graph, and for what sessions have read."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from pgs_neo4j.web.shared import AskerNow, CallerNow, Serving, ServingNow, visib
 
 router = api_router("partitions")
 NOTE_HEADER = "PGS-Note"
-"""Says what a list of results cannot: that they are as of an older state of the graph."""
+"""The header with notes on a list of results, such as that the graph has changed."""
 NOTED: Responses = {
     200: {
         "headers": {
@@ -46,7 +46,7 @@ NOTED: Responses = {
         }
     }
 }
-PLAIN = printable.replace("%", "")  # of one line, which has no other blanks than spaces
+PLAIN = printable.replace("%", "")  # characters of a header that need no encoding
 PartitionId = Annotated[int, Path(ge=1, le=10**9)]
 GenerationId = Annotated[str, Query(min_length=1, max_length=100, description="id of one")]
 Within = Annotated[
@@ -218,7 +218,10 @@ async def show_generation(graph: GraphName, serving: ServingNow, caller: CallerN
 def _cut_page(
     parts: Sequence[Partition], after: int | None, limit: int
 ) -> tuple[Sequence[Partition], bool]:
-    """Return the partitions after one, and whether there are more. Raises UnknownPageError."""
+    """Return the page after the partition ``after``, and whether there are more.
+
+    Raises UnknownPageError if this partition is not listed.
+    """
     start = 0
     if after is not None:
         places = (place for place, part in enumerate(parts, 1) if part.id == after)

@@ -1,8 +1,7 @@
-"""The form of requests: their routes, ids, and bodies, and what is wrong with one.
+"""Shared parts of routes: routers, ids, bodies, and messages about invalid requests.
 
-The routes of all routers stand side by side in the application. Nested routers would cost each
-request more than everything else that happens to it. What is said about a wrong request never
-repeats what was sent.
+The application adds all routes to one flat list, because nested routers would cost more time than
+everything else in a request. Messages about an invalid request never repeat what was sent.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ from pgs_neo4j.web.failures import Failure, status_of
 PREFIX = "/api"
 Responses = dict[int | str, dict[str, object]]
 BODY = ConfigDict(extra="forbid", strict=True, hide_input_in_errors=True)
-"""How bodies are read: nothing unknown, and nothing of another type, such as true for a number."""
+"""How bodies are read: unknown fields and values of another type are refused."""
 RUN_ID = r"^r[0-9a-f]{12}$"
 JOB_ID = r"^b[0-9a-f]{12}$"
 UPLOAD_ID = r"^[0-9a-f]{16}$"
@@ -33,45 +32,45 @@ ID_FORMS = {
     JOB_ID: "the whole id of a live job: b and 12 hexadecimal digits",
     UPLOAD_ID: "the id of an uploaded file: 16 hexadecimal digits",
 }
-"""What the patterns mean, in words that follow "must be"."""
+"""Descriptions of the patterns, to follow "must be" in a message."""
 GraphName = Annotated[str, Path(max_length=64, description="name of the graph")]
 NewGraphName = Annotated[
     str, Path(max_length=64, description="name of the graph", json_schema_extra={"pattern": NAME})
 ]
-"""The name of a graph that may be new."""
+"""The name of an existing or new graph."""
 GraphFilter = Annotated[str | None, Query(max_length=64, description="name of a graph")]
 
 
 def _parse_whole_number(value: object) -> object:
-    """Return a whole number of JSON, which may be written with a fraction of zero, as an int."""
+    """Return a whole number as an int, even if JSON writes it as ``1.0``."""
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 WHOLE = BeforeValidator(_parse_whole_number)
-"""Stands after the limits of a whole number, which OpenAPI would not show otherwise."""
+"""Accepts numbers such as ``1.0``. It must follow the limits, or OpenAPI would not show them."""
 
 
 def api_router(topic: str) -> APIRouter:
-    """Return a router for requests of one topic, under which OpenAPI lists them."""
+    """Return a router for requests of one topic, which is their tag in OpenAPI."""
     return APIRouter(prefix=PREFIX, tags=[topic], route_class=KnownParametersRoute)
 
 
 def failing(*kinds: type[PGSError]) -> Responses:
-    """Return the responses of a request that also fails with some kinds of errors.
+    """Return the failure responses of a route for some types of errors.
 
-    Those that others share are described by ``web.description``.
+    The module ``web.description`` adds failures that all routes have in common.
     """
     return {status_of(kind("")): {"model": Failure} for kind in kinds}
 
 
 class KnownParametersRoute(APIRoute):
-    """A route that refuses parameters of a query which it does not know.
+    """A route that refuses unknown query parameters.
 
-    A misspelt limit that is ignored is a limit that does not hold.
+    If a misspelled limit were ignored, the caller would rely on a limit that does not apply.
     """
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
-        """Return what answers a request."""
+        """Return the handler of a request, which checks the query first."""
         answer = super().get_route_handler()
         known = {*_list_parameters(self.dependant)}
 
@@ -85,7 +84,7 @@ class KnownParametersRoute(APIRoute):
 
 
 def _list_parameters(dependant: Dependant) -> Iterator[str]:
-    """Yield the names of the query that a route or something that it depends on reads."""
+    """Yield the names of query parameters that a route or its dependencies read."""
     for parameter in dependant.query_params:
         yield parameter.alias
     for dependency in dependant.dependencies:
@@ -93,7 +92,7 @@ def _list_parameters(dependant: Dependant) -> Iterator[str]:
 
 
 def _report_unknown(name: str, known: Iterable[str]) -> dict[str, object]:
-    """Return an unknown parameter as pydantic reports it."""
+    """Return an error for an unknown parameter, in the format of pydantic."""
     return {"type": "extra_forbidden", "loc": ("query", name), "ctx": {"known": sorted(known)}}
 
 
@@ -102,12 +101,12 @@ _FORMS: Mapping[str, str] = {**FORMS, **ID_FORMS}
 
 
 def describe_request(request: Request, error: RequestValidationError) -> tuple[Failure, str | None]:
-    """Return the failure, and the name of the part that is wrong; None for the whole body."""
+    """Return the failure, and the name of the invalid part; None if it is the whole body."""
     detail = error.errors()[0]
     source, *place = detail["loc"]
-    if detail["type"] == "json_invalid":  # its place is a number of characters
+    if detail["type"] == "json_invalid":  # its place is a character offset
         return _make_failure(describe_invalid(WHOLE_BODY, detail)), None
-    known: Sequence[str] = detail.get("ctx", {}).get("known", ())  # of a query
+    known: Sequence[str] = detail.get("ctx", {}).get("known", ())  # set for query parameters
     if source == "body":
         place, known = _find_place(_body_type(request), place)
         if detail["type"] in UNKNOWN:
@@ -128,10 +127,10 @@ def _body_type(request: Request) -> object:
 
 
 def _find_place(kind: object, place: Iterable[Any]) -> tuple[list[Any], Sequence[str]]:
-    """Return the part of a place that a client knows, and the names of the fields at its end.
+    """Return the part of a place that a client knows, and the names of the fields there.
 
-    Where a value may have one of several types, pydantic adds the type that it tried to the place.
-    Clients know nothing of that.
+    If a value may have one of several types, pydantic adds the type that it tried to the place.
+    This function leaves such parts out, because they mean nothing to clients.
     """
     known: list[Any] = []
     for part in place:
@@ -155,7 +154,7 @@ def _find_model(kind: object) -> type[BaseModel] | None:
 
 
 def _find_list_type(kind: object) -> object:
-    """Return the list among the types of a value, or the type itself."""
+    """Return the type of a value if it is a list, or the list among its types; else None."""
     members = (member for member in get_args(kind) if get_args(member))
     return kind if _is_list(kind) else next((m for m in members if _is_list(m)), None)
 

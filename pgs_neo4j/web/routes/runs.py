@@ -1,4 +1,4 @@
-"""Runs: asked, listed, followed, canceled, and resumed."""
+"""Routes that start, list, follow, cancel, and resume runs."""
 
 from __future__ import annotations
 
@@ -83,14 +83,15 @@ async def ask(
         key=key,
         asked=body.distinct(),
     )
-    # A run in progress holds the money of its caller, so a repeated request is found before.
+    # Looked up before the budget is checked, because the run in progress reserves the caller's
+    # money.
     former = serving.board.repeated(run)
     if former is not None:
         return describe_accepted(former)
     try:
         asked = await within_budget(serving, caller, body)
     except BudgetError:
-        # An answer that is there costs nothing, though this server has forgotten its run.
+        # A stored answer costs nothing, even if this server no longer knows its run.
         answered = await answered_before(
             serving.pgs, _lower_tenant_limits(serving, caller, body), run
         )
@@ -145,7 +146,7 @@ async def show_run(run: RunId, serving: ServingNow, caller: CallerNow) -> Json:
             raise
         return {"run": run, "graph": live.graph, "question": live.question, "state": live.state}
     if live is not None and live.active:
-        told["state"] = live.state  # a run that is resumed is in progress before its record says so
+        told["state"] = live.state  # a resumed run is in progress before its record is updated
     elif told["state"] == "running":
         told["elsewhere"] = True
     return told
@@ -194,9 +195,9 @@ async def resume(run: RunId, serving: ServingNow, caller: AskerNow) -> AcceptedR
 async def _follow_run(
     run: RunId, serving: ServingNow, caller: CallerNow, last_id: LastId = None
 ) -> AsyncIterator[LiveRun | None]:
-    """Yield a run of this process; None for a recorded one.
+    """Yield a run of this process, or None for a recorded run; count its stream.
 
-    Raises UnknownRunError, and HTTPException with 204 for a reader that has heard all.
+    Raises UnknownRunError, and HTTPException with 204 for a reader that has received all events.
     """
     live = serving.board.find(run, caller)
     if live is not None:
@@ -207,7 +208,7 @@ async def _follow_run(
     serving.board.answering.meet_reader(run)
     if ended and has_received_all(log, last_id):
         raise HTTPException(204)
-    # Counted here, since the generator of a stream that was cut may be closed much later.
+    # Counted here, since the generator of an aborted stream may be closed much later.
     with serving.streaming(graph):
         yield live
 
@@ -260,9 +261,9 @@ async def stored_run(serving: Serving, caller: Caller, run: str) -> StoredRun:
 
 
 async def within_budget(serving: Serving, caller: Caller, asked: Question) -> Question:
-    """Return a question that costs no more than the caller may spend today.
+    """Return a question limited to what the caller may still spend today.
 
-    A tenant lowers the limits that are configured, and raises none.
+    A tenant may lower the configured limits but not raise them.
     """
     most = await serving.remaining_cost(caller)
     asked = _lower_tenant_limits(serving, caller, asked)

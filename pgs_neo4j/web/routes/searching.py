@@ -1,4 +1,4 @@
-"""Searches: the nodes that match a question, and what else does. No language model is called."""
+"""Routes that search a graph, and plan answers from searches. No language model is called."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from pgs_neo4j.web.shared import AskerNow, CallerNow, ServingNow, visible_graph
 router = api_router("search")
 
 WRITING = (None, "global", "auto")
-"""Modes that make the partitions of a graph that has none."""
+"""Modes that may partition a graph that has no partitions."""
 
 
 class Search(BaseModel):

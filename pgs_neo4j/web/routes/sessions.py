@@ -1,4 +1,4 @@
-"""Sessions: their runs, and how much of a graph they have read."""
+"""Routes for sessions: their runs, and how much of a graph they have read."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Runs in progress: their queue, their events, and the streams of these."""
+"""Runs in progress: their queue, their events, and streams of events."""

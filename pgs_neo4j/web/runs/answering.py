@@ -1,4 +1,4 @@
-"""Requests that wait for their answers, which go before the work of new runs."""
+"""Lets requests about runs be answered before new runs begin their work."""
 
 from __future__ import annotations
 
@@ -10,17 +10,18 @@ from dataclasses import dataclass, field
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 MOST_S = 0.25
-"""Seconds for which a run lets requests go first."""
+"""The most seconds for which a run waits for requests."""
 FOLLOW_S = 0.05
-"""Seconds for which the reader of a new run is expected."""
+"""Seconds for which a new run expects a reader of its events."""
 PATH = "/api/runs"
 
 
 @dataclass(slots=True)
 class Answering:
-    """How many requests about runs have no answer yet, and how many should come at once.
+    """Counts requests about runs that have no response yet, and requests that are about to come.
 
-    Who asks a question reads its events next. That request counts from the acceptance on.
+    A client that asks a question reads the events of the run next. This second request counts from
+    the moment the question is accepted.
     """
 
     waiting: int = 0
@@ -29,7 +30,7 @@ class Answering:
 
     @contextmanager
     def count_request(self) -> Iterator[Callable[[], None]]:
-        """Count a request until the yielded function is called, or the block ends."""
+        """Count a request until the yielded function is called or the block ends."""
         waits = True
 
         def stop_counting() -> None:
@@ -45,14 +46,14 @@ class Answering:
             stop_counting()
 
     def expect_reader(self, run: str) -> None:
-        """Count the reader of a new run for a while, or until it comes."""
+        """Count the expected reader of a new run for FOLLOW_S seconds, or until it comes."""
         if run not in self._expected:
             self._expected.add(run)
             self._add()
             asyncio.get_running_loop().call_later(FOLLOW_S, self.meet_reader, run)
 
     def meet_reader(self, run: str) -> None:
-        """Expect the reader of a run no longer."""
+        """Stop counting the expected reader of a run."""
         if run in self._expected:
             self._expected.remove(run)
             self._subtract()
@@ -67,7 +68,7 @@ class Answering:
             self._none_waiting.set()
 
     async def settled(self) -> None:
-        """Return when no request waits, or some have for too long."""
+        """Wait until no request is waiting, for at most MOST_S seconds."""
         if not self.waiting:
             return
         with suppress(TimeoutError):
@@ -77,13 +78,13 @@ class Answering:
 
 @dataclass(frozen=True, slots=True)
 class CountRequests:
-    """Counts requests about runs until their answers begin."""
+    """Counts requests about runs until their responses begin."""
 
     app: ASGIApp
     answering: Answering
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on."""
+        """Pass a request on, counted if its path is about runs."""
         if scope["type"] != "http" or not scope["path"].startswith(PATH):
             await self.app(scope, receive, send)
             return

@@ -1,6 +1,6 @@
-"""The events of a run: kept for those who listen or come back, and streamed to them.
+"""Keeps the events of runs, and streams them to readers, also after a reconnection.
 
-Of a run that another process carries out, snapshots of its record are streamed.
+For a run in another process, snapshots of its record are streamed.
 """
 
 from __future__ import annotations
@@ -22,24 +22,24 @@ from pgs_neo4j.text.json_data import Json, json_text
 from pgs_neo4j.text.shown import one_line
 
 TEXT_S = 0.05
-"""Seconds for which pieces of text are joined: at most 20 events a second."""
+"""Seconds for which pieces of text are joined, so at most 20 text events are sent per second."""
 MOST_ID = 2**53 - 1
-"""The largest id; programs in JavaScript know no larger whole numbers."""
+"""The largest id, because JavaScript has no exact larger whole numbers."""
 MOST_ENTRIES = 5000
-"""Events kept of a run; a reader that missed an older one gets a snapshot."""
+"""Events kept for each run. A reader that has missed older events gets a snapshot."""
 FINAL = MOST_ID
-"""The id of a snapshot that nothing follows; no log has one as high."""
+"""The id of the last snapshot of a run. No log reaches this id."""
 LOOK_S = 3.0
-"""Seconds between two looks at the record of a run."""
+"""Seconds between two reads of the record of a run."""
 logger = logging.getLogger(__name__)
 Snapshot = Callable[[], Awaitable[Json]]
 Drop = Callable[[], Awaitable[None]]
-"""Drops the events that may quote what was deleted."""
+"""Drops events that may quote deleted text."""
 
 
 @dataclass(frozen=True, slots=True)
 class LoggedEvent:
-    """An event: ids count up without gaps, from 1 unless the run was resumed."""
+    """An event. Ids increase by 1, from 1 unless the run was resumed."""
 
     id: int
     name: str
@@ -47,15 +47,15 @@ class LoggedEvent:
 
 
 class MissedEventsError(Exception):
-    """Events that a reader has not seen are no longer kept."""
+    """Events that the reader has not received are no longer kept."""
 
 
 @dataclass(slots=True)
 class EventLog:
-    """The events of a run. It grows until it is ended, and any number may read it.
+    """The events of a run, for any number of readers. It grows until ``end`` is called.
 
-    A reader holds nothing but its place, so a slow one costs nothing. The ids up to ``start`` are
-    those of earlier logs of the run, so that a reader of these is known to have missed something.
+    A reader only has a place in the log, so slow readers cost nothing. Ids up to ``start`` belong
+    to earlier logs of the run, which shows that a reader with such an id has missed events.
     """
 
     start: int = 0
@@ -71,39 +71,39 @@ class EventLog:
 
     @property
     def first(self) -> int:
-        """The id of the oldest event that is kept; one more than the last without any."""
+        """The id of the oldest event that is kept; ``last + 1`` if there are none."""
         return self.last - len(self.entries) + 1
 
     def add(self, name: str, data: Mapping[str, object]) -> None:
-        """Add an event, after the text that is still being joined."""
+        """Add an event, after the text that waits to be joined."""
         self._flush()
         self._append(name, data)
 
     def add_text(self, text: str) -> None:
-        """Add a piece of text, joined with those that come soon."""
+        """Add a piece of text, which is joined with pieces that follow soon."""
         self._text.append(text)
         if self._timer is None:
             self._timer = asyncio.get_running_loop().call_later(TEXT_S, self._flush)
 
     def end(self) -> None:
-        """Let readers end when they have read everything."""
+        """End the log; readers stop when they have read everything."""
         self._flush()
         self.ended = True
         self._wake()
 
     def drop(self) -> None:
-        """Keep none of the events so far; their readers have missed them."""
+        """Drop all events so far; readers that have not received them get MissedEventsError."""
         self._flush()
         self.entries.clear()
 
     async def after(self, place: int) -> AsyncIterator[LoggedEvent]:
-        """Yield the events after an id, those to come included.
+        """Yield the events after an id, and wait for new events until the log ends.
 
         Raises MissedEventsError if one of them is no longer kept.
         """
         while True:
             grown = self._grown
-            while place < self.last:  # without a copy, which would hold events for a slow reader
+            while place < self.last:  # no copy, which a slow reader would keep
                 if place + 1 < self.first:
                     raise MissedEventsError
                 entry = self.entries[place + 1 - self.first]
@@ -115,10 +115,10 @@ class EventLog:
 
     @classmethod
     def following(cls, former: EventLog | None) -> EventLog:
-        """Return the log of a run that is resumed, whose ids are above all that it ever had.
+        """Return the log of a resumed run, with ids above all earlier ids of the run.
 
-        Without the ``former`` log, which an earlier server kept, they begin at the time in
-        milliseconds. No run has that many events.
+        If the ``former`` log is unknown, because an earlier server kept it, ids begin at the
+        current time in milliseconds. No run has that many events.
         """
         return cls(int(time() * 1000) if former is None else former.last)
 
@@ -147,9 +147,10 @@ class EventLog:
 
 
 def has_received_all(log: EventLog | None, last_id: int | None) -> bool:
-    """Return whether a reader has had the last event of what has ended; ``log`` is None elsewhere.
+    """Return whether a reader has received the last event of an ended run or job.
 
-    Readers by the standard of HTML come back after every end, until they are answered with 204.
+    ``log`` is None if this process has no log of it. By the HTML standard, an EventSource
+    reconnects whenever a stream ends, until it gets status 204.
     """
     return last_id == (FINAL if log is None else log.last)
 
@@ -157,11 +158,12 @@ def has_received_all(log: EventLog | None, last_id: int | None) -> bool:
 async def stream_events(
     log: EventLog | None, last_id: int | None, snapshot: Snapshot, drop: Drop | None = None
 ) -> AsyncIterator[ServerSentEvent]:
-    """Yield the events after ``last_id`` without gap or repeat, those to come included.
+    """Yield the events after ``last_id``, and new ones until the log ends, without gaps or repeats.
 
-    Where events are no longer kept, the run was resumed, or the server was restarted (no ``log``),
-    a ``snapshot`` of what the database has takes their place. Without the database, the stream
-    ends: its reader comes back with the last id, and hears why. ``drop`` is called first.
+    A ``snapshot`` from the database replaces missing events: if they are no longer kept, if the run
+    was resumed, or if the server was restarted (no ``log``). If the database is not available, the
+    stream ends; its reader reconnects with the last id, and gets the error then. ``drop`` is called
+    first.
     """
     try:
         if drop is not None:
@@ -197,8 +199,8 @@ async def stream_snapshots(
 ) -> AsyncIterator[ServerSentEvent]:
     """Yield a ``snapshot`` whenever the record of a run has changed, until the run has ended.
 
-    ``stopped`` ends it earlier, when the server stops. So does a database that is away: its reader
-    comes back, and hears why.
+    The stream also ends when the server stops (``stopped``), or when the database is not available.
+    In the second case, the reader reconnects and gets the error then.
     """
     former = ""
     while not stopped.is_set():
@@ -216,7 +218,7 @@ async def stream_snapshots(
 
 
 async def snapshot_text(snapshot: Snapshot) -> str | None:
-    """Return a snapshot as JSON; None if it cannot be read, which is logged."""
+    """Return a snapshot as JSON; if it cannot be read, log the error and return None."""
     try:
         return json_text(await snapshot())
     except PGSError as error:
@@ -234,12 +236,12 @@ def _event(name: str, data: str, number: int) -> ServerSentEvent:
 
 @dataclass(frozen=True, slots=True)
 class CutStreams:
-    """Ends streams whose reader has gone, which FastAPI would report as faults of the server."""
+    """Ends streams whose reader has disconnected, without an error that FastAPI would log."""
 
     app: ASGIApp
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on; raises all but that nobody reads the answer any more."""
+        """Pass a request on, and suppress the error that the reader has disconnected."""
         try:
             await self.app(scope, receive, send)
         except* anyio.BrokenResourceError:

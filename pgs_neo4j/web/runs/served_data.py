@@ -1,6 +1,6 @@
-"""The data of events and snapshots that the server sends, without whole reports.
+"""Converts runs to JSON data: events, without whole reports, and snapshots.
 
-A snapshot is the state of a run in the database, for readers that connect too late for its events.
+A snapshot is the state of a run in the database, for readers that missed events.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ RUN_FIELDS = (
     *("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens"),
 )
 REPORTED = ("accepted", "partial")
-"""How sweeps end that have a report."""
+"""Statuses of sweeps that have a report."""
 SWEEP_FIELDS = (
     "partition",
     "status",
@@ -189,9 +189,9 @@ class ServedStop(TypedDict):
 
 
 def told_data(event: Event, run: str = "") -> Mapping[str, object]:
-    """Return the data that the server sends for a run's event.
+    """Return the data of an event; reports are replaced by counts and links.
 
-    Reports are sent as counts and links.
+    ``run`` is the id of the run, which the links need; it is empty for events of jobs.
     """
     match event:
         case Routed(routing):
@@ -247,7 +247,7 @@ def routing_data(routing: Routing) -> ServedRouting:
 
 
 def sweep_counts(sweep: Sweep, run: str = "") -> ServedSweep:
-    """Return how a sweep of a run ended, with the counts of its report and the link to it."""
+    """Return the result of a sweep, with counts of its report and the link to the report."""
     report = sweep.report
     return {
         "partition": sweep.partition,
@@ -272,12 +272,12 @@ def report_link(run: str, partition: int) -> str:
 
 
 def flag_targets(report: Report) -> list[int]:
-    """Return the partitions that the flags of a report name, each once."""
+    """Return the partitions that the flags of a report name, sorted and without duplicates."""
     return sorted({flag.target for flag in report.flags if flag.target is not None})
 
 
 def answer_counts(answer: Answer) -> ServedAnswer:
-    """Return how a run ended, without its text, which has its own link."""
+    """Return the result of a run without the answer's text, which clients fetch by its link."""
     return {
         "run": answer.run,
         "answer": answer.run,
@@ -307,12 +307,12 @@ def coverage_counts(coverage: Coverage) -> ServedCoverage:
 
 
 def _time_after(seconds: float) -> str:
-    """Return the time after a wait that begins now."""
+    """Return the UTC time ``seconds`` from now, in ISO format."""
     return (datetime.now(UTC) + timedelta(seconds=seconds)).isoformat()
 
 
 async def run_snapshot(pgs: PGS, stored: StoredRun, caller: Caller) -> Json:
-    """Return a recorded run with its sweeps, as far as it is."""
+    """Return a recorded run with the sweeps recorded so far."""
     runs = await pgs.sessions.runs(stored.session, stored.graph)
     shown = next((one for one in runs if one.get("id") == stored.id), {})
     facts = {name: plain_data(stored.properties.get(name)) for name in RUN_FIELDS}
@@ -329,7 +329,7 @@ async def run_snapshot(pgs: PGS, stored: StoredRun, caller: Caller) -> Json:
 
 
 def _shorten_sweep(run: str, sweep: Json) -> Json:
-    """Return a sweep in short, with the link to its report if there is one."""
+    """Return the main fields of a sweep, with the link to its report if there is one."""
     fields: Json = {name: plain_data(sweep.get(name)) for name in SWEEP_FIELDS if name in sweep}
     reported = sweep.get("status") in REPORTED
     return fields | {"report": report_link(run, sweep["partition"]) if reported else None}
