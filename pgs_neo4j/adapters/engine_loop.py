@@ -160,9 +160,8 @@ class LoopThread:
 
     def _start(self, work: Coroutine[Any, Any, T]) -> Future[T]:
         """Start a coroutine in the loop. Raises UsageError if the loop no longer runs."""
-        if (
-            self._process != os.getpid()
-        ):  # checked before the lock, which a thread of the parent may have held at the fork
+        # Checked before taking the lock, which a thread of the parent may have held at the fork.
+        if self._process != os.getpid():
             work.close()
             raise UsageError(FORKED)
         with self._lock:

@@ -132,9 +132,14 @@ class PGSFindingsRetriever(Retriever):  # type: ignore[misc]
             knobs["max_calls"] = max_calls
         if max_cost is not None:
             knobs["max_cost"] = max_cost
-        given: Any = mode
+        any_mode: Any = mode
         query = FindingQuery(
-            run=run, mode=given, session=session, full_sweep=full_sweep, top_k=top_k, knobs=knobs
+            run=run,
+            mode=any_mode,
+            session=session,
+            full_sweep=full_sweep,
+            top_k=top_k,
+            knobs=knobs,
         )
         found = self._engine.run(find_findings(self._engine.pgs, query_text, query))
         return RawSearchResult(records=_make_records(found.items), metadata=found.metadata)

@@ -77,9 +77,9 @@ class GraphRAGModel:
             {"role": "system", "content": prompt.system},
             {"role": "user", "content": prompt.user},
         ]
-        given = {self._max_tokens_name: max_tokens} if self._max_tokens_name else {}
+        limits = {self._max_tokens_name: max_tokens} if self._max_tokens_name else {}
         try:
-            reply = await self._model.ainvoke(messages, **given)
+            reply = await self._model.ainvoke(messages, **limits)
         except Exception as error:
             raise _model_error(self.name, error) from error
         text = str(reply.content)
@@ -88,7 +88,7 @@ class GraphRAGModel:
             text=text,
             usage=usage,
             model=self.name,
-            truncated=bool(given) and usage.output_tokens >= max_tokens,
+            truncated=bool(limits) and usage.output_tokens >= max_tokens,
         )
 
     async def stream(
@@ -128,17 +128,17 @@ class GraphRAGEmbedder:
         A row is also zero if the vector of a text is not finite. Raises EmbeddingError if the
         embedder fails, if its vectors differ in length, or if all of them are zero or not finite.
         """
-        kept = [row for row, text in enumerate(texts) if text.strip()]
+        filled = [row for row, text in enumerate(texts) if text.strip()]
         limit = asyncio.Semaphore(AT_ONCE)
-        vectors = await asyncio.gather(*(self._embed(texts[row], limit) for row in kept))
+        vectors = await asyncio.gather(*(self._embed(texts[row], limit) for row in filled))
         lengths = {len(vector) for vector in vectors}
         if len(lengths) > 1 or (self.dimensions and lengths - {self.dimensions}):
             raise EmbeddingError(f"the embedder {self.name} returned vectors of several lengths")
         self.dimensions = next(iter(lengths), self.dimensions)
         rows = np.zeros((len(texts), self.dimensions or 0), dtype=np.float32)
-        if kept:
+        if filled:
             with np.errstate(invalid="ignore", over="ignore"):  # rows that overflow become zeros
-                rows[kept] = unit(np.asarray(vectors, dtype=np.float32))
+                rows[filled] = unit(np.asarray(vectors, dtype=np.float32))
             if not rows.any():
                 raise EmbeddingError(
                     f"the embedder {self.name} returned only vectors of zeros, or none that is "

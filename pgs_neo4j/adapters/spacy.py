@@ -63,9 +63,9 @@ class SpacyExtractor:
     def signature(self) -> str:
         """A hash of the pipeline, the patterns of its rulers, and the types."""
         pipeline = self.pipeline
-        made = [pipeline.meta.get(key, "") for key in ("lang", "name", "version", "spacy_version")]
+        meta = [pipeline.meta.get(key, "") for key in ("lang", "name", "version", "spacy_version")]
         parts = [(name, _read_patterns(pipe)) for name, pipe in pipeline.pipeline]
-        return digest(["spacy", FORM, self.version, made, parts, sorted(self.types.items())])
+        return digest(["spacy", FORM, self.version, meta, parts, sorted(self.types.items())])
 
     async def forecast(self, chunks: Sequence[Chunk]) -> ExtractionForecast:  # noqa: ARG002
         """Forecast no model calls."""

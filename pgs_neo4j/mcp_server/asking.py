@@ -233,7 +233,7 @@ class AskingTools:
     ) -> Work:
         """Return the work of a new run."""
 
-        async def execute(hear: OnEvent, max_cost: float | None) -> Answer:
+        async def execute(on_event: OnEvent, max_cost: float | None) -> Answer:
             request = Request(
                 live.question,
                 graph=live.graph,
@@ -243,16 +243,16 @@ class AskingTools:
                 knobs=self._knobs(max_cost, limits, strict),
                 run_id=live.id,
             )
-            return await self.service.pgs.execute(request, on_event=hear)
+            return await self.service.pgs.execute(request, on_event=on_event)
 
         return execute
 
     def _resumed(self, live: LiveQuestion, limits: Limits) -> Work:
         """Return the work of a run that ended without an answer."""
 
-        async def resume(hear: OnEvent, max_cost: float | None) -> Answer:
+        async def resume(on_event: OnEvent, max_cost: float | None) -> Answer:
             knobs = self._knobs(max_cost, limits)
-            return await self.service.pgs.resume(live.id, on_event=hear, **knobs)
+            return await self.service.pgs.resume(live.run, on_event=on_event, **knobs)
 
         return resume
 
@@ -263,8 +263,10 @@ class AskingTools:
         """Return the knobs for limits below those of the settings, and for strictness."""
         config = self.service.pgs.config
         lower = {name: _lower(most, getattr(config, name)) for name, most in asdict(limits).items()}
-        wanted = {"max_cost": max_cost, **lower, "strict": strict}
-        return cast("Knobs", {name: value for name, value in wanted.items() if value is not None})
+        limit_values = {"max_cost": max_cost, **lower, "strict": strict}
+        return cast(
+            "Knobs", {name: value for name, value in limit_values.items() if value is not None}
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -295,8 +297,8 @@ async def wait_for(service: McpService, ctx: Call, live: LiveQuestion, wait_s: f
     await service.questions.wait(live, min(wait_s, service.bounds.most_wait_s), report)
 
 
-def _lower(wanted: float | None, configured: float | None) -> float | None:
+def _lower(limit_values: float | None, configured: float | None) -> float | None:
     """Return the limit that a caller wants if it is below the configured limit, else None."""
-    if wanted is None or (configured is not None and configured <= wanted):
+    if limit_values is None or (configured is not None and configured <= limit_values):
         return None
-    return wanted
+    return limit_values

@@ -97,9 +97,8 @@ class Serving:
             return None
         held = self._find_held_costs(caller)
         costs = await self.pgs.runs.costs(days=1)
-        held |= self._find_held_costs(
-            caller
-        )  # with work that just ended, whose costs may be missing
+        # Work that ended in between still counts, because its costs may be missing in ``costs``.
+        held |= self._find_held_costs(caller)
         # If the clock was set back, there are costs of a later day. They count on that day.
         today = current_day()
         spent = sum(
@@ -264,9 +263,9 @@ class MapDrawings:
         Raises NotPartitionedError and UnknownPartitionError.
         """
         key = (await self.pgs.partitions.generation(graph)).id, within
-        kept = self._kept.get(key)
-        if kept is not None:
-            return kept
+        drawn_map = self._kept.get(key)
+        if drawn_map is not None:
+            return drawn_map
         task = self._drawing.get(key)
         if task is None:
             task = self._drawing[key] = asyncio.create_task(self._draw(graph, within))

@@ -312,16 +312,16 @@ class PassReader:
             await self._accept(item, prompt, reply, short=short)
             await self._ask_again(item, prompt)
             return reply
-        asked = prompt
+        sent_prompt = prompt
 
         def renew() -> Prompt:
-            nonlocal asked
-            asked = self._without_needless_codes(item, prompt, short=short)
-            return asked
+            nonlocal sent_prompt
+            sent_prompt = self._without_needless_codes(item, prompt, short=short)
+            return sent_prompt
 
         async def take(reply: Completion) -> None:
             # A reply proves only the prompt that was sent, which may have had no codes.
-            await self._accept_bought(item, asked, short, reply)
+            await self._accept_bought(item, sent_prompt, short, reply)
 
         reply = await self._tools.calls.complete(
             self._tools.llm,
@@ -516,20 +516,20 @@ class PassReader:
         accepted = [outcome for outcome in outcomes if outcome.report is not None]
         reports = {o.item.label: o.report for o in accepted if o.report is not None}
         passes = len(outcomes) + len(self._pending)
-        given = [outcome for outcome in accepted if not outcome.cut]
-        read = find_whole_ranges(outcome.item for outcome in given if outcome.proven)
-        proven = all(outcome.proven for outcome in given)
-        shown = read if proven else find_whole_ranges(outcome.item for outcome in given)
+        uncut = [outcome for outcome in accepted if not outcome.cut]
+        read = find_whole_ranges(outcome.item for outcome in uncut if outcome.proven)
+        proven = all(outcome.proven for outcome in uncut)
+        shown = read if proven else find_whole_ranges(outcome.item for outcome in uncut)
         partition_id = self._order.partition.id
         return Sweep(
             partition=partition_id,
-            status=_find_status(outcomes, given, passes),
+            status=_find_status(outcomes, uncut, passes),
             nodes=len(self._packed.nodes),
             read=read,
             unproven=subtract_ranges(shown, read),
-            without_text=ranks_without_text((outcome.item for outcome in given), read),
+            without_text=ranks_without_text((outcome.item for outcome in uncut), read),
             passes=passes,
-            passes_accepted=len(given),
+            passes_accepted=len(uncut),
             report=merge_reports(partition_id, reports, passes) if reports else None,
             errors=tuple(outcome.error for outcome in outcomes if outcome.error),
             usage=self._usage,
@@ -593,9 +593,9 @@ def order_passes(passes: Sequence[Pass], matches: Sequence[int]) -> list[Pass]:
 
 
 def _find_status(
-    outcomes: Sequence[_Outcome], given: Sequence[_Outcome], passes: int
+    outcomes: Sequence[_Outcome], uncut: Sequence[_Outcome], passes: int
 ) -> SweepStatus:
-    if len(given) == passes:
+    if len(uncut) == passes:
         return SweepStatus.ACCEPTED
     if any(outcome.report is not None for outcome in outcomes):
         return SweepStatus.PARTIAL

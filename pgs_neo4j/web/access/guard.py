@@ -151,14 +151,14 @@ class Guard:
         has an Authorization header, or an Origin header, which was checked before.
         """
         kind = headers.get("content-type", "").partition(";")[0].strip().lower()
-        wanted = FILE if _takes_files(scope["path"]) else JSON
-        if scope["method"] != "POST" or kind == wanted:
+        expected = FILE if _takes_files(scope["path"]) else JSON
+        if scope["method"] != "POST" or kind == expected:
             return None
         if not kind and not _has_body(headers) and {"authorization", "origin"} & {*headers.keys()}:
             return None
-        what = "JSON" if wanted == JSON else "a file"
+        what = "JSON" if expected == JSON else "a file"
         return 415, _make_failure(
-            f"the body is not {what}", "content_type", f"send Content-Type: {wanted}"
+            f"the body is not {what}", "content_type", f"send Content-Type: {expected}"
         )
 
     def _is_allowed(self, origin: str, host: str) -> bool:

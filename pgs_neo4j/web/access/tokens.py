@@ -77,7 +77,7 @@ class Tokens:
             )
         cookie = secrets.token_urlsafe(BYTES)
         self._cookies[hash_token(cookie)] = _Cookie(caller, monotonic())
-        own = [key for key, held in self._cookies.items() if held.caller.is_same(caller)]
+        own = [key for key, entry in self._cookies.items() if entry.caller.is_same(caller)]
         own.sort(key=lambda key: self._cookies[key].used_at)
         for old in own[:-MOST_COOKIES]:
             del self._cookies[old]
@@ -89,12 +89,12 @@ class Tokens:
 
     def cookie(self, value: str) -> Caller | None:
         """Return the caller of a cookie; None if it is unknown or expired."""
-        held = _find_by_hash(self._cookies, hash_token(value))
-        if held is None or monotonic() - held.used_at > COOKIE_S:
+        entry = _find_by_hash(self._cookies, hash_token(value))
+        if entry is None or monotonic() - entry.used_at > COOKIE_S:
             self.log_out(value)
             return None
-        held.used_at = monotonic()
-        return held.caller
+        entry.used_at = monotonic()
+        return entry.caller
 
     def log_out(self, value: str) -> None:
         """Invalidate a cookie."""
@@ -108,9 +108,9 @@ class Tokens:
         return OWNER if monotonic() - made_at <= LINK_S else None
 
 
-def _find_by_hash(known: dict[str, T], wanted: str) -> T | None:
+def _find_by_hash(known: dict[str, T], token_hash: str) -> T | None:
     """Return the value of a hash, with a constant-time comparison that reveals no other hash."""
-    matches = [value for key, value in known.items() if hmac.compare_digest(key, wanted)]
+    matches = [value for key, value in known.items() if hmac.compare_digest(key, token_hash)]
     return matches[0] if matches else None
 
 

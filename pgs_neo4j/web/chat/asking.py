@@ -95,7 +95,7 @@ class Chats:
     serving: Serving
     _active: WeakValueDictionary[str, AwaitedRun] = field(default_factory=WeakValueDictionary)
 
-    async def begin(self, caller: Caller, asked: ChatRequest) -> ChatRun:
+    async def begin(self, caller: Caller, body: ChatRequest) -> ChatRun:
         """Start the run of a request, or join the run of the same request if it is in progress.
 
         Clients repeat a request after a lost connection. A run does not depend on the connection
@@ -103,19 +103,19 @@ class Chats:
         """
         caller.require("asker")
         self.serving.require_writing()
-        asked.check()
-        found = asked.question()
+        body.check()
+        found = body.question()
         question = found.question
         check_question(question)
-        model = await find_model(self.serving, caller, asked.model)
-        whole = bool(asked.full_sweep)
+        model = await find_model(self.serving, caller, body.model)
+        whole = bool(body.full_sweep)
         if whole and model.search is not None:
             raise RefusedParameterError(
-                "full_sweep", f"{asked.model} answers from a search, which reads no partition; use "
+                "full_sweep", f"{body.model} answers from a search, which reads no partition; use "
                 f"{model.graph} or {model.graph}:continue"
             )  # fmt: skip
-        session = caller.stored_session(asked.session())
-        key = "\0".join((asked.model, session, question, str(whole)))
+        session = caller.stored_session(body.session())
+        key = "\0".join((body.model, session, question, str(whole)))
         # Looked up before the budget is checked, because the run in progress reserves the caller's
         # money. Looked up again afterwards, because the same request may have come in the meantime.
         if (same := self._join_active(key, found)) is not None:

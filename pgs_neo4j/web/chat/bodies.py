@@ -92,18 +92,18 @@ class ChatRequest(BaseModel):
             raise RefusedParameterError(
                 "messages", "the last message has to be the user's; it is the question"
             )
-        asked = find_question(last.text().strip(), self._system())
-        if asked is None:
+        found = find_question(last.text().strip(), self._system())
+        if found is None:
             raise RefusedParameterError(
                 "messages",
                 "this is a task of the chat program and no question to a graph; choose another "
                 "model for its tasks, such as titles",
             )
-        if len(asked.question) > MOST_CHARACTERS:
+        if len(found.question) > MOST_CHARACTERS:
             raise RefusedParameterError(
                 "messages", f"a question has at most {MOST_CHARACTERS:,} characters; shorten it"
             )
-        return asked
+        return found
 
     def _system(self) -> str:
         """Return the text of the system messages."""
@@ -123,7 +123,7 @@ class ChatRequest(BaseModel):
                 )
             return named
         first = next(message.text() for message in self.messages if message.role == "user")
-        asked = find_question(first)  # chat programs put files only before the latest message
-        begun = first if asked is None else asked.question
-        digest = sha256(f"{self.user or ''}\0{begun}".encode("utf-8", "surrogatepass"))
+        found = find_question(first)  # chat programs put files only before the latest message
+        first_text = first if found is None else found.question
+        digest = sha256(f"{self.user or ''}\0{first_text}".encode("utf-8", "surrogatepass"))
         return f"chat-{digest.hexdigest()[:12]}"

@@ -101,15 +101,15 @@ def _find_element(text: str, name: str) -> tuple[int, int] | None:
 
 def _drop_attached_files(text: str) -> str:
     """Remove the lists of attached files."""
-    kept, place = [], 0
+    parts, place = [], 0
     for start in re.finditer(r"^<attached_files>", text, re.MULTILINE):
         end = text.find("</attached_files>", start.end()) if start.start() >= place else -1
         if end >= 0:
-            kept.append(text[place : start.start()])
+            parts.append(text[place : start.start()])
             place = end + len("</attached_files>")
         elif start.start() >= place:
             break  # no later list has an end
-    return "".join([*kept, text[place:]])
+    return "".join([*parts, text[place:]])
 
 
 def _extract_query(text: str) -> str:

@@ -56,11 +56,11 @@ class Question(BaseModel):
     def lower_limits(self, config: PGSConfig) -> Question:
         """Return the question with its limits lowered to the configured limits."""
         limits = {name: getattr(config, name) for name in LIMITS}
-        asked = {name: getattr(self, name) for name in LIMITS}
+        body = {name: getattr(self, name) for name in LIMITS}
         above = {
             name: most
             for name, most in limits.items()
-            if most is not None and asked[name] is not None and asked[name] > most
+            if most is not None and body[name] is not None and body[name] > most
         }
         return self.model_copy(update=above)
 
@@ -170,37 +170,37 @@ async def plan(body: Question, serving: ServingNow, caller: AskerNow) -> Planned
     )
 
 
-async def answered_before(pgs: PGS, asked: Question, run: LiveRun) -> str | None:
+async def answered_before(pgs: PGS, body: Question, run: LiveRun) -> str | None:
     """Return the id of the run that answered an earlier request with the same key, if any.
 
     Answers from searches are not looked up. Raises IdempotencyError.
     """
-    if run.key is None or asked.answer_from == "search":
+    if run.key is None or body.answer_from == "search":
         return None
-    stored = await pgs.runs.repeated(_make_request(asked, run))
+    stored = await pgs.runs.repeated(_make_request(body, run))
     return stored.id if stored is not None and stored.properties.get("details") else None
 
 
-async def carry_out(pgs: PGS, asked: Question, run: LiveRun, on_event: OnEvent) -> Answer:
+async def carry_out(pgs: PGS, body: Question, run: LiveRun, on_event: OnEvent) -> Answer:
     """Answer the question of a run with the method that it asks for."""
-    if asked.answer_from == "search":
+    if body.answer_from == "search":
         return await answer_from_search(
-            pgs, run, asked.search_mode, asked.top_k, on_event, **asked.knobs()
+            pgs, run, body.search_mode, body.top_k, on_event, **body.knobs()
         )
-    if asked.top_k is not None or asked.search_mode is not None:
+    if body.top_k is not None or body.search_mode is not None:
         layered = await pgs.layered_search(
-            _make_request(asked, run),
-            top_k=asked.top_k or 20,
-            search_mode=asked.search_mode,
+            _make_request(body, run),
+            top_k=body.top_k or 20,
+            search_mode=body.search_mode,
             on_event=on_event,
         )
         return layered.answer
-    return await pgs.execute(_make_request(asked, run), on_event=on_event)
+    return await pgs.execute(_make_request(body, run), on_event=on_event)
 
 
-def _make_request(asked: Question, run: LiveRun) -> Request:
+def _make_request(body: Question, run: LiveRun) -> Request:
     """Return the request of a run, which also identifies a repeated request."""
-    request = asked.request(run.graph, run.session)
+    request = body.request(run.graph, run.session)
     return replace(request, run_id=run.id, idempotency_key=run.key)
 
 

@@ -89,7 +89,7 @@ async def ask(
     if former is not None:
         return describe_accepted(former)
     try:
-        asked = await within_budget(serving, caller, body)
+        limited = await within_budget(serving, caller, body)
     except BudgetError:
         # A stored answer costs nothing, even if this server no longer knows its run.
         answered = await answered_before(
@@ -98,11 +98,11 @@ async def ask(
         if answered is None:
             raise
         return _make_accepted(answered, "answered")
-    run.most_cost = asked.max_cost or 0.0
+    run.most_cost = limited.max_cost or 0.0
     former = serving.board.repeated(run)
     if former is not None:
         return describe_accepted(former)
-    serving.board.start(run, lambda on_event: carry_out(serving.pgs, asked, run, on_event))
+    serving.board.start(run, lambda on_event: carry_out(serving.pgs, limited, run, on_event))
     serving.board.answering.expect_reader(run.id)
     return describe_accepted(run)
 
@@ -140,16 +140,16 @@ async def show_run(run: RunId, serving: ServingNow, caller: CallerNow) -> Json:
         return {"run": run, "graph": live.graph, "question": live.question, "state": "queued"}
     try:
         stored = await stored_run(serving, caller, run)
-        told = await run_snapshot(serving.pgs, stored, caller)
+        fields = await run_snapshot(serving.pgs, stored, caller)
     except (UnknownRunError, UnrecordedRunError):
         if live is None:
             raise
         return {"run": run, "graph": live.graph, "question": live.question, "state": live.state}
     if live is not None and live.active:
-        told["state"] = live.state  # a resumed run is in progress before its record is updated
-    elif told["state"] == "running":
-        told["elsewhere"] = True
-    return told
+        fields["state"] = live.state  # a resumed run is in progress before its record is updated
+    elif fields["state"] == "running":
+        fields["elsewhere"] = True
+    return fields
 
 
 @router.delete("/runs/{run}", status_code=202, responses=failing(BusyError))
@@ -231,11 +231,11 @@ async def events(
         return await show_run(run, serving, caller)
 
     if live is None:
-        told = stream_snapshots(snapshot, serving.stopped)
+        stream = stream_snapshots(snapshot, serving.stopped)
     else:
         drop = partial(serving.board.drop_deleted, live)
-        told = stream_events(live.log, last_id, snapshot, drop)
-    async for event in told:
+        stream = stream_events(live.log, last_id, snapshot, drop)
+    async for event in stream:
         yield event
 
 
@@ -254,26 +254,26 @@ async def stored_run(serving: Serving, caller: Caller, run: str) -> StoredRun:
             "has not begun to read yet" if live.active else f"{live.state} before it was recorded"
         )
         raise UnrecordedRunError(
-            f"run {run} {what}; 'GET /api/runs/{run}/events' tells what becomes of it"
+            f"run {run} {what}; 'GET /api/runs/{run}/events' streams its progress"
         ) from None
     caller.check_run(run, stored.graph, stored.session)
     return stored
 
 
-async def within_budget(serving: Serving, caller: Caller, asked: Question) -> Question:
+async def within_budget(serving: Serving, caller: Caller, question: Question) -> Question:
     """Return a question limited to what the caller may still spend today.
 
     A tenant may lower the configured limits but not raise them.
     """
     most = await serving.remaining_cost(caller)
-    asked = _lower_tenant_limits(serving, caller, asked)
+    question = _lower_tenant_limits(serving, caller, question)
     if most is None:
-        return asked
-    return asked.model_copy(update={"max_cost": min(most, asked.max_cost or most)})
+        return question
+    return question.model_copy(update={"max_cost": min(most, question.max_cost or most)})
 
 
-def _lower_tenant_limits(serving: Serving, caller: Caller, asked: Question) -> Question:
-    return asked.lower_limits(serving.pgs.config) if caller.tenant else asked
+def _lower_tenant_limits(serving: Serving, caller: Caller, question: Question) -> Question:
+    return question.lower_limits(serving.pgs.config) if caller.tenant else question
 
 
 def describe_accepted(run: LiveRun) -> AcceptedRun:

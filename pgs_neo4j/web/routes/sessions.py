@@ -78,7 +78,7 @@ async def show_session(
         "coverage": plain_data(covered),
         "runs": [
             {"sweeps": plain_data(run.get("sweeps"))}
-            | {told: plain_data(run.get(told)) for told in RUN_FIELDS}
+            | {field: plain_data(run.get(field)) for field in RUN_FIELDS}
             for run in runs
         ],
     }

@@ -20,8 +20,8 @@ from pgs_neo4j.mcp_server.standard_input import (
     SIZE,
     LongLine,
     check_line,
-    read_lines,
     make_long_line_error,
+    read_lines,
 )
 from tests.fakes.mcp_engine import FakeEngine
 

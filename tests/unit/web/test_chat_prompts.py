@@ -58,7 +58,7 @@ def test_a_task_is_no_question(task: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "question", "beside"),
+    ("text", "question", "has_other_texts"),
     [
         ("Why do owls hunt?", "Why do owls hunt?", False),
         (f"{FOUND}\nWhy do owls hunt?", "Why do owls hunt?", True),
