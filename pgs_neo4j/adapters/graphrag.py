@@ -43,7 +43,7 @@ class PGSRetriever(Retriever):  # type: ignore[misc]
         The setting ``graph`` names a stored graph. A ``mapping`` replaces it, and need not be
         stored. Raises ConfigError and DatabaseError.
         """
-        # The base class would only check a driver of its own, which is not asynchronous.
+        # Not super().__init__(), which would only check a synchronous driver.
         self.result_formatter = result_formatter or format_record
         self._mapping = mapping
         opening = PGS.connect_without_models(embedder=embedder, **settings)
@@ -105,7 +105,7 @@ class PGSFindingsRetriever(Retriever):  # type: ignore[misc]
 
         The setting ``graph`` names a stored graph. Raises ConfigError, DatabaseError, ModelError.
         """
-        # The base class would only check a driver of its own, which is not asynchronous.
+        # Not super().__init__(), which would only check a synchronous driver.
         self.result_formatter = result_formatter or format_record
         opening = PGS.connect(sweep_llm=sweep_llm, synthesis_llm=synthesis_llm, **settings)
         self._engine = OwnEngine("pgs-findings", opening)

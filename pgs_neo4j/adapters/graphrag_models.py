@@ -117,8 +117,8 @@ class GraphRAGEmbedder:
         self.name = name
         self.dimensions: int | None = None
         self._embedder = embedder
-        # Only classes that define this method themselves await their call. All others would block
-        # the event loop, so they are called in a thread.
+        # The inherited method may block the event loop. So if the class does not define its own,
+        # ``embed_query`` is called in a thread instead.
         own = type(embedder).__dict__.get("async_embed_query")
         self._is_async = own is not None
 

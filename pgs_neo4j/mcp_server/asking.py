@@ -260,7 +260,7 @@ class AskingTools:
         return _lower(max_cost, self.service.pgs.config.max_cost)
 
     def _knobs(self, max_cost: float | None, limits: Limits, strict: bool | None = None) -> Knobs:
-        """Return the knobs for limits below those of the settings, and for strictness."""
+        """Return knobs for strictness, and for limits that are below the settings."""
         config = self.service.pgs.config
         lower = {name: _lower(most, getattr(config, name)) for name, most in asdict(limits).items()}
         limit_values = {"max_cost": max_cost, **lower, "strict": strict}

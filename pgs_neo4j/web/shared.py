@@ -234,7 +234,7 @@ class GraphLookups:
         shared = self._next.get(name)
         if shared is None:
             shared = self._next[name] = asyncio.create_task(self._read(name))
-        return await asyncio.shield(shared)  # others wait for it as well
+        return await asyncio.shield(shared)  # a canceled request must not cancel it for others
 
     async def _read(self, name: str | None) -> StoredGraph:
         lock = self._reading.get(name)
@@ -270,7 +270,7 @@ class MapDrawings:
         if task is None:
             task = self._drawing[key] = asyncio.create_task(self._draw(graph, within))
             task.add_done_callback(lambda done: self._end(key, done))
-        return await asyncio.shield(task)  # others wait for it as well
+        return await asyncio.shield(task)  # a canceled request must not cancel it for others
 
     async def _draw(self, graph: str, within: int | None) -> PartitionMap:
         drawn = await self.pgs.browse.map(graph, within=within, store=self.storing)

@@ -330,7 +330,7 @@ class PassReader:
             effort=self._order.config.sweep_effort,
             priority=self._order.priority,
             divisible=divisible,
-            repeat_malformed=False,  # ``read`` asks again itself
+            repeat_malformed=False,  # ``read`` repeats the call itself
             renew=renew,
             then=take,
             on_call=partial(self._spending.add, item.number),

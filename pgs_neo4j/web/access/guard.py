@@ -147,8 +147,8 @@ class Guard:
     def _refuse_content(self, scope: Scope, headers: Headers) -> tuple[int, Failure] | None:
         """Return why the content type of a request is refused; None if it is allowed.
 
-        A request without a body needs no content type if no form can have sent it. That is so if it
-        has an Authorization header, or an Origin header, which was checked before.
+        A request without a body needs no content type if no form can have sent it. Forms cannot set
+        an Authorization header, and an Origin header was checked before.
         """
         kind = headers.get("content-type", "").partition(";")[0].strip().lower()
         expected = FILE if _takes_files(scope["path"]) else JSON
