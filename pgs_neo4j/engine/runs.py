@@ -30,8 +30,8 @@ class DayCost:
     ``task`` is run, search, plan, ingest, partition, or analogies. Only runs have a session. A run
     that continued past midnight counts on both days. ``cache_read_tokens`` are input tokens that
     came from a provider's prompt cache, and ``cache_write_tokens`` are input tokens that were
-    stored there. ``unpriced`` counts runs and other tasks that called a model without prices;
-    ``cost`` leaves these calls out.
+    stored there. ``unpriced`` counts calls of models without prices; ``cost`` leaves these calls
+    out.
     """
 
     day: str

@@ -393,8 +393,8 @@ class Searcher:
 def _advise(scope: _Scope, found: Found) -> list[str]:
     """Return notes on what a search may have missed, with the command that helps.
 
-    A search may miss matches if its text index is outdated, or is slow if there is none. A mapping
-    that is not stored cannot be partitioned, so it gets no advice.
+    With an outdated text index, a search may miss matches; without any, it is slow. A mapping that
+    is not stored cannot be partitioned, so it gets no advice.
     """
     if scope.graph is None or not found.paths:
         return []

@@ -81,7 +81,7 @@ class PassSpending:
 
 @dataclass(frozen=True, slots=True)
 class _Outcome:
-    """The accepted report of a pass, or the reason why there is none.
+    """The accepted report of a pass, or the reason why it is missing.
 
     With ``stop``, the pass was not sent, since it could have exceeded a limit of the run.
     ``proven``: the model is known to have been given the whole pass. ``cut``: it is known that the
