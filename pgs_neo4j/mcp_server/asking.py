@@ -252,7 +252,7 @@ class AskingTools:
 
         async def resume(on_event: OnEvent, max_cost: float | None) -> Answer:
             knobs = self._knobs(max_cost, limits)
-            return await self.service.pgs.resume(live.run, on_event=on_event, **knobs)
+            return await self.service.pgs.resume(live.id, on_event=on_event, **knobs)
 
         return resume
 

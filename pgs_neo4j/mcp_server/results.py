@@ -69,7 +69,9 @@ async def read_result(service: McpService, caller: AgentCaller, run: str) -> Sto
     return StoredResult(service, stored, own, answer)
 
 
-async def question_reply(service: McpService, caller: AgentCaller, live: LiveQuestion, offset: int) -> RunReply:
+async def question_reply(
+    service: McpService, caller: AgentCaller, live: LiveQuestion, offset: int
+) -> RunReply:
     """Return a reply about a question that this process was asked.
 
     The answer of an ended run is read from the database, since the copy in memory may quote text
@@ -77,7 +79,7 @@ async def question_reply(service: McpService, caller: AgentCaller, live: LiveQue
     """
     if not live.active and (live.answer is not None or live.advance.run):
         try:
-            stored = (await read_result(service, caller, live.run)).reply(offset)
+            stored = (await read_result(service, caller, live.id)).reply(offset)
             return stored.model_copy(update={"error": live.error or stored.error})
         except UnknownRunError:  # its session or the whole database content was deleted
             if live.answer is not None:

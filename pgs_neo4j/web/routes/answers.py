@@ -147,7 +147,7 @@ async def answer_as_table(
 ) -> Response:
     """Return a part of the answer of a run as a table."""
     await stored_run(serving, caller, run)
-    document = await serving.pgs.document(run)
+    document = await serving.pgs.runs.document(run)
     return await _make_table_response(answer_table(document, table), form, f"{run}-{table}")
 
 

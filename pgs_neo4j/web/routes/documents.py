@@ -238,7 +238,7 @@ async def start_ingestion(
             serving.pgs, graph, uploads, embed=body.embed, most_cost=limit, on_event=on_event
         )
 
-    job = LiveJob(caller, graph, "ingest", most_cost=limit or 0.0)
+    job = LiveJob(graph, caller, "ingest", most_cost=limit or 0.0)
     return describe_job(serving.jobs.start(job, work, on_end=partial(close_all, uploads)))
 
 

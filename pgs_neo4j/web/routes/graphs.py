@@ -170,7 +170,7 @@ async def make_demo(_: NewDemo, serving: ServingNow, caller: UnlimitedNow) -> St
     serving.require_writing()
     if await serving.pgs.graphs():
         raise GraphExistsError("there is a graph already; 'pgs demo' makes the demo beside it")
-    job = LiveJob(caller, DEMO_GRAPH, "demo")
+    job = LiveJob(DEMO_GRAPH, caller, "demo")
     begun = describe_job(serving.jobs.start(job, partial(load_demo, serving.pgs, job.begin)))
     return StartedDemo(**begun.model_dump(), questions=list(DEMO_QUESTIONS))
 

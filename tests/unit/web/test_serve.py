@@ -20,7 +20,6 @@ from pgs_neo4j.web import serve as module
 from pgs_neo4j.web.access import tokens
 from pgs_neo4j.web.access.new_links import ask_link
 from pgs_neo4j.web.access.tokens import FREE
-from pgs_neo4j.web.runs import board
 from pgs_neo4j.web.serve import ServeOptions, _open_listener, check_options, serve, settle_memory
 from tests.fakes.tokens import unchanged
 from tests.fakes.working_engine import WorkingEngine
