@@ -72,8 +72,8 @@ class PGS:
     """Partitioned Graph Synthesis on one database; ``PGS.connect`` opens it.
 
     Views group related methods: ``graphs``, ``partitions``, ``sessions``, ``runs``, ``jobs``,
-    ``indexes``, ``search``, ``browse``, ``analogies``, ``survey``, ``load``, and ``doctor``. Most
-    views can be called: ``await pgs.graphs()`` lists the graphs.
+    ``indexes``, ``search``, ``browse``, ``analogies``, ``survey``, ``ingest``, ``entities``,
+    ``load``, and ``doctor``. Most views can be called: ``await pgs.graphs()`` lists the graphs.
     """
 
     __slots__ = ("_core", "_opened")

@@ -200,10 +200,10 @@ class AskingTools:
         """Stop a question that is in progress here. Its run can be resumed."""
         caller = self.service.caller(ctx)
         caller.require("asker")
-        live = self.service.questions.find(run, caller)
+        live = self.service.questions.live.find(run, caller)
         if live is None:
             return (await read_result(self.service, caller, run)).reply()
-        await self.service.questions.cancel(live)
+        await self.service.questions.live.cancel(live)
         return await question_reply(self.service, caller, live, 0)
 
     async def _start(self, ctx: Call, live: LiveQuestion, work: Work, wait_s: float) -> RunReply:
@@ -281,7 +281,7 @@ class ResultTool:
     ) -> RunReply:
         """Fetch the answer of a run, or how far it is; offset leads through a long answer."""
         caller = self.service.caller(ctx)
-        live = self.service.questions.find(run, caller)
+        live = self.service.questions.live.find(run, caller)
         if live is None:
             return (await read_result(self.service, caller, run)).reply(offset)
         await wait_for(self.service, ctx, live, wait_s)

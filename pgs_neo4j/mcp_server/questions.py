@@ -10,9 +10,10 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from functools import partial
 from math import inf
-from typing import TYPE_CHECKING, ClassVar
+from time import monotonic
+from typing import TYPE_CHECKING
 
-from pgs_neo4j.engine.live_work import LiveBoard, LiveWork
+from pgs_neo4j.engine.live_work import LiveBoard, is_active, wait_for_end
 from pgs_neo4j.errors import BusyError, PGSError
 from pgs_neo4j.events import (
     CallRetried,
@@ -109,23 +110,38 @@ Report = Callable[[Advance], Awaitable[None]]
 
 
 @dataclass(slots=True, eq=False)
-class LiveQuestion(LiveWork):
+class LiveQuestion:
     """A question of an agent, under the id of its run, which is recorded from ``advance.run`` on.
 
     ``max_cost`` is the most that the agent lets it cost; None leaves that to the settings.
     ``resumed``: its run began earlier. ``accepted``: it can no longer be refused.
     """
 
+    id: str
+    graph: str
+    session: str
     question: str
     max_cost: float | None = None
     resumed: bool = False
     advance: Advance = field(default_factory=Advance)
     accepted: bool = False
+    task: asyncio.Task[Answer] | None = field(default=None, repr=False)
+    begun: asyncio.Event = field(default_factory=asyncio.Event, repr=False)
+    ended_at: float | None = None
+
+    @property
+    def title(self) -> str:
+        """The name for it in errors and logs."""
+        return f"run {self.id}"
+
+    def close(self) -> None:
+        """Note its end; its task holds the answer, or the error."""
+        self.ended_at = monotonic()
 
     @property
     def answer(self) -> Answer | None:
         """Its answer, None without one."""
-        ended = None if self.active or self.cancelled or self.failure else self.task
+        ended = None if is_active(self) or self.cancelled or self.failure else self.task
         return ended.result() if ended else None
 
     @property
@@ -136,7 +152,7 @@ class LiveQuestion(LiveWork):
     @property
     def failure(self) -> BaseException | None:
         """The error that ended it, None without one."""
-        ended = None if self.active or self.cancelled else self.task
+        ended = None if is_active(self) or self.cancelled else self.task
         return ended.exception() if ended else None
 
     @property
@@ -152,74 +168,82 @@ Launch = Callable[[LiveQuestion, "AgentCaller", Work], Awaitable[Awaitable[Answe
 """Begins a question of a caller. Raises an error of this package if it must not begin."""
 
 
+def _new_board() -> LiveBoard[LiveQuestion]:
+    return LiveBoard(
+        keep_s=inf,
+        most_ended=100,  # their runs are in the database
+        cancel_s=4.0,
+        stop_s=4.0,
+        advice="wait for it with the tool result",
+    )
+
+
 @dataclass(slots=True)
-class QuestionBoard(LiveBoard[LiveQuestion]):
+class QuestionBoard:
     """The questions of one process, at most ``most`` in progress.
 
     A program with limits of its own sets ``launch``, and ``most`` to None.
     """
 
-    keep_s: ClassVar[float] = inf
-    most_ended: ClassVar[int] = 100  # their runs are in the database
-    cancel_s: ClassVar[float | None] = 4.0
-    stop_s: ClassVar[float] = 4.0
-    advice: ClassVar[str] = "wait for it with the tool result"
-
     most: int | None = 2
     launch: Launch | None = None
+    live: LiveBoard[LiveQuestion] = field(default_factory=_new_board, repr=False)
 
-    async def start(self, live: LiveQuestion, caller: AgentCaller, work: Work) -> LiveQuestion:
+    async def start(self, asked: LiveQuestion, caller: AgentCaller, work: Work) -> LiveQuestion:
         """Begin a question in the background, unless it is canceled first.
 
         Raises BusyError, and what ``launch`` raises.
         """
-        former = self.live.get(live.id)
-        task = self.begin(live, partial(self._carry_out, live, caller, work))
-        task.add_done_callback(lambda _: self._forget_refused(live, former))
+        former = self.live.by_id.get(asked.id)
+        # Nothing is awaited before ``begin``, so no other start passes the same check.
+        self._check_limit()
+        task = self.live.begin(asked, partial(self._carry_out, asked, caller, work))
+        task.add_done_callback(lambda _: self._forget_refused(asked, former))
         try:
-            await live.begun.wait()
+            await asked.begun.wait()
         except asyncio.CancelledError:
             task.cancel()
             raise
-        if live.failure is not None and not live.accepted:
-            raise live.failure
-        return live
+        if asked.failure is not None and not asked.accepted:
+            raise asked.failure
+        return asked
 
-    def check_limits(self, work: LiveQuestion) -> None:
+    def _check_limit(self) -> None:
         """Raise BusyError if as many questions are in progress as may be."""
-        del work
-        active = len(self.active())
+        if self.live.stopping:
+            return  # ``begin`` refuses it
+        active = len(self.live.active())
         if self.most is not None and active >= self.most:
             raise BusyError(
                 f"{counted(active, 'question is', 'questions are')} in progress, which is the "
                 "most at once; wait for one with the tool result, or stop it with cancel"
             )
 
-    async def wait(self, live: LiveQuestion, wait_s: float, report: Report) -> None:
+    async def wait(self, asked: LiveQuestion, wait_s: float, report: Report) -> None:
         """Return when a question has ended, or after ``wait_s``. Progress is reported."""
         loop = asyncio.get_running_loop()
         end, reported = loop.time() + wait_s, -1
         while True:
-            if live.advance.number != reported:
-                reported = live.advance.number
-                await report(live.advance)
+            if asked.advance.number != reported:
+                reported = asked.advance.number
+                await report(asked.advance)
             left = end - loop.time()
-            if not live.active or left <= 0:
+            if not is_active(asked) or left <= 0:
                 return
-            await live.wait(min(TICK_S, left))
+            await wait_for_end(asked, min(TICK_S, left))
 
-    async def _carry_out(self, live: LiveQuestion, caller: AgentCaller, work: Work) -> Answer:
+    async def _carry_out(self, asked: LiveQuestion, caller: AgentCaller, work: Work) -> Answer:
         if self.launch is None:
-            answering = work(live.advance.hear, live.max_cost)
+            answering = work(asked.advance.hear, asked.max_cost)
         else:
-            answering = await self.launch(live, caller, work)
-        live.accepted = True
-        live.begun.set()
+            answering = await self.launch(asked, caller, work)
+        asked.accepted = True
+        asked.begun.set()
         return await answering
 
-    def _forget_refused(self, live: LiveQuestion, former: LiveQuestion | None) -> None:
+    def _forget_refused(self, asked: LiveQuestion, former: LiveQuestion | None) -> None:
         """Give the place of a question that never began back to the one before."""
-        if not live.accepted:
-            del self.live[live.id]
+        if not asked.accepted:
+            del self.live.by_id[asked.id]
             if former is not None:
-                self.live[former.id] = former
+                self.live.by_id[former.id] = former

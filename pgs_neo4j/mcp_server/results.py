@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pgs_neo4j.engine import StoredRun
+from pgs_neo4j.engine.live_work import is_active
 from pgs_neo4j.errors import UnknownRunError
 from pgs_neo4j.mcp_server.questions import LiveQuestion
 from pgs_neo4j.mcp_server.replies import (
@@ -77,14 +78,14 @@ async def question_reply(
     The answer of an ended run is read from the database, since the copy in memory may quote text
     that was deleted later. Raises UnknownRunError if the answer no longer exists.
     """
-    if not live.active and (live.answer is not None or live.advance.run):
+    if not is_active(live) and (live.answer is not None or live.advance.run):
         try:
             stored = (await read_result(service, caller, live.id)).reply(offset)
             return stored.model_copy(update={"error": live.error or stored.error})
         except UnknownRunError:  # its session or the whole database content was deleted
             if live.answer is not None:
                 raise
-    state = "running" if live.active else "interrupted" if live.cancelled else "failed"
+    state = "running" if is_active(live) else "interrupted" if live.cancelled else "failed"
     reply = RunReply(
         run=live.id,
         state=state,
@@ -94,7 +95,7 @@ async def question_reply(
         progress=live.advance.line,
         error=one_line(live.error, LINE),
     )
-    note = "result with this run and wait_s fetches the answer" if live.active else ""
+    note = "result with this run and wait_s fetches the answer" if is_active(live) else ""
     return reply.model_copy(update={"note": note})
 
 

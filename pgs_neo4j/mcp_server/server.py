@@ -99,7 +99,7 @@ async def serve_stdio(
             ready.set_result(outgoing)
             await protocol.run(incoming, outgoing, protocol.create_initialization_options())
     finally:
-        await service.questions.stop()
+        await service.questions.live.stop()
 
 
 @contextmanager

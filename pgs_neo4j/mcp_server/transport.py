@@ -81,7 +81,7 @@ class HttpTransport:
                 ready.set()
                 await stopping.wait()
         finally:
-            await self.service.questions.stop()
+            await self.service.questions.live.stop()
 
 
 def _opens_connection(scope: Message) -> bool:

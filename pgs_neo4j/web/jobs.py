@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
@@ -11,14 +12,15 @@ from typing import Literal, TypedDict
 
 from pgs_neo4j.config import Knobs
 from pgs_neo4j.engine import DEMO_GRAPH, PGS, FailedJob, Job, JobOrder, OnBegin
-from pgs_neo4j.engine.live_work import STOPPING, Viewer
+from pgs_neo4j.engine.live_work import STOPPING, LiveBoard
 from pgs_neo4j.errors import BusyError, PGSError
 from pgs_neo4j.events import OnEvent
 from pgs_neo4j.model.documents import DocumentSource
 from pgs_neo4j.model.ingest import DocumentOutcome, Ingested
 from pgs_neo4j.text.shown import counted, unproven_chunks, unproven_prompts
-from pgs_neo4j.web.access.callers import UnknownJobError
-from pgs_neo4j.web.served_work import End, ServedBoard, ServedWork
+from pgs_neo4j.web.access.callers import Caller, UnknownJobError
+from pgs_neo4j.web.runs.events import EventLog
+from pgs_neo4j.web.served_work import End, carry_out, end_work, hear_event
 from pgs_neo4j.web.uploads import Upload
 
 JobKind = Literal["repartition", "ingest", "demo"]
@@ -87,22 +89,29 @@ JobWork = Callable[[OnEvent], Awaitable[ServedJobEnd]]
 
 
 @dataclass(slots=True, eq=False)
-class LiveJob(ServedWork):
+class LiveJob:
     """A job of this process.
 
     ``record`` is the id of its record, empty until it has one. ``error`` ended it.
     """
 
+    graph: str
+    caller: Caller
     kind: JobKind
-    id: str = field(default_factory=lambda: f"b{token_hex(6)}", kw_only=True)
-    session: str = field(init=False, repr=False)
-    state: JobState = field(default="running", kw_only=True)
+    id: str = field(default_factory=lambda: f"b{token_hex(6)}")
+    state: JobState = "running"
+    most_cost: float = 0.0
+    log: EventLog = field(default_factory=EventLog, repr=False)
     record: str = ""
     error: PGSError | None = None
+    task: asyncio.Task[None] | None = field(default=None, repr=False)
+    begun: asyncio.Event = field(default_factory=asyncio.Event, repr=False)
+    ended_at: float | None = None
 
-    def __post_init__(self) -> None:
-        # A job belongs to no session, and is seen by those who see the sessions of its caller.
-        self.session = self.caller.own_prefix
+    @property
+    def session(self) -> str:
+        """Stands for all sessions of its caller: who sees those sees the job."""
+        return self.caller.own_prefix
 
     @property
     def title(self) -> str:
@@ -112,6 +121,10 @@ class LiveJob(ServedWork):
     def shown(self) -> ServedJob:
         """Return the fields that identify the job."""
         return ServedJob(job=self.id, graph=self.graph, kind=self.kind)
+
+    def close(self) -> None:
+        """Note that it was canceled: every other end is noted by ``carry_out``."""
+        end_work(self, "cancelled", {})
 
     def begin(self, record: Job) -> None:
         """Take the record of the job."""
@@ -131,8 +144,10 @@ class LiveJob(ServedWork):
 
 
 @dataclass(slots=True)
-class JobBoard(ServedBoard[LiveJob]):
+class JobBoard:
     """Carries out jobs, one on a graph at a time."""
+
+    live: LiveBoard[LiveJob] = field(default_factory=LiveBoard, repr=False)
 
     def start(
         self, job: LiveJob, work: JobWork, on_end: Callable[[], None] = lambda: None
@@ -142,7 +157,10 @@ class JobBoard(ServedBoard[LiveJob]):
         Raises BusyError while another one works on the graph.
         """
         try:
-            task = self.begin(job, partial(job.carry_out, partial(_do_job, job, work)))
+            # Nothing is awaited before ``begin``, so no other start passes the same check.
+            if self.live.active(graph=job.graph) and not self.live.stopping:
+                raise BusyError(f"a job on graph {job.graph} is in progress; see 'GET /api/jobs'")
+            task = self.live.begin(job, partial(carry_out, job, partial(_do_job, job, work)))
         except BusyError:
             on_end()
             raise
@@ -150,17 +168,12 @@ class JobBoard(ServedBoard[LiveJob]):
         task.add_done_callback(lambda _: on_end())
         return job
 
-    def check_limits(self, work: LiveJob) -> None:
-        """Raise BusyError while a job works on the graph."""
-        if self.active(graph=work.graph):
-            raise BusyError(f"a job on graph {work.graph} is in progress; see 'GET /api/jobs'")
-
-    def find(self, id_: str, viewer: Viewer) -> LiveJob:
+    def find(self, id_: str, caller: Caller) -> LiveJob:
         """Return a job of this process.
 
         Raises UnknownJobError, also if the caller must not see it.
         """
-        job = ServedBoard.find(self, id_, viewer)
+        job = self.live.find(id_, caller)
         if job is None:
             raise UnknownJobError(
                 f"there is no job {id_} in progress; 'GET /api/jobs' lists records"
@@ -170,7 +183,7 @@ class JobBoard(ServedBoard[LiveJob]):
 
 async def _do_job(job: LiveJob, work: JobWork) -> End:
     try:
-        return "ended", await work(job.hear)
+        return "ended", await work(partial(hear_event, job))
     except PGSError as error:
         job.error = error
         raise

@@ -24,6 +24,7 @@ from pgs_neo4j.web.access.callers import Caller, ForbiddenError
 from pgs_neo4j.web.access.tokens import Backoff, Tokens
 from pgs_neo4j.web.jobs import JobBoard
 from pgs_neo4j.web.runs.board import RunBoard
+from pgs_neo4j.web.served_work import held_costs, stop_served
 from pgs_neo4j.web.uploads import UploadStore
 
 MOST_KEPT = 16
@@ -75,8 +76,8 @@ class Serving:
 
         Nothing new begins after this.
         """
-        jobs = asyncio.create_task(self.jobs.stop())
-        await self.board.stop()
+        jobs = asyncio.create_task(stop_served(self.jobs.live))
+        await stop_served(self.board.live)
         self.stopped.set()  # last, so that agents receive how their runs ended
         await jobs
         self.uploads.close()
@@ -140,7 +141,8 @@ class Serving:
         searches = {
             place: most for place, (one, most) in self._searching.items() if one.is_same(caller)
         }
-        return {**self.board.held_costs(caller), **self.jobs.held_costs(caller), **searches}
+        runs, jobs = held_costs(self.board.live, caller), held_costs(self.jobs.live, caller)
+        return {**runs, **jobs, **searches}
 
 
 # Asynchronous, since FastAPI runs synchronous dependencies in threads.

@@ -225,7 +225,7 @@ async def test_a_plan_on_the_page_and_of_an_agent_replaces_no_partitions(endpoin
         service = McpService(pgs, bounds=McpBounds())
         async with Client(create_server(service)) as agent:
             told = (await agent.call_tool("plan", {"question": "Why?"})).structured_content
-        await service.questions.stop()
+        await service.questions.live.stop()
         assert planned["generation"] == first.id == await generation(pgs)
         for note in (planned["partitions_note"], told["note"]):
             assert "a question updates them first" in note

@@ -54,7 +54,7 @@ async def client(pgs: PGS, **bounds: Any) -> AsyncIterator[Client]:
         async with Client(create_server(service)) as connected:
             yield connected
     finally:
-        await service.questions.stop()
+        await service.questions.live.stop()
 
 
 async def call(connected: Client, tool: str, **arguments: Any) -> Any:
@@ -142,7 +142,7 @@ async def test_a_long_question_stays_in_progress_and_a_canceled_one_can_be_resum
         gate.open.set()
         resumed = await call(agent, "continue_reading", run=infos[0].id)
         assert (resumed["run"], resumed["state"]) == (infos[0].id, "complete")
-    await service.questions.stop()
+    await service.questions.live.stop()
 
 
 async def ended_runs(pgs: PGS, count: int) -> list[Any]:

@@ -17,6 +17,7 @@ import pytest
 
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.engine import PGS, runs
+from pgs_neo4j.engine.live_work import is_active
 from pgs_neo4j.errors import BudgetError, UsageError
 from pgs_neo4j.llm.calls import ledger
 from pgs_neo4j.pgs.runs.runs import run_lost_error
@@ -351,12 +352,12 @@ async def wait_or_cancel(
     at: Place, ann: httpx2.AsyncClient, dice: random.Random, begun: Any
 ) -> None:
     """Wait until a run ends, or cancel it when some of its calls were made."""
-    live = at.serving.board.live.get(begun["run"]) if begun else None
+    live = at.serving.board.live.by_id.get(begun["run"]) if begun else None
     if live is None or live.task is None:
         return
     if dice.random() < 0.5:
         made = at.books.calls["chat"] + dice.randint(0, 3)
-        while live.active and at.books.calls["chat"] < made:
+        while is_active(live) and at.books.calls["chat"] < made:
             await asyncio.sleep(0.01)
         at.canceled = True
         await ann.delete(f"/api/runs/{live.id}")

@@ -14,6 +14,7 @@ from weakref import WeakValueDictionary
 
 from pgs_neo4j.config import Knobs
 from pgs_neo4j.engine import Request, check_question
+from pgs_neo4j.engine.live_work import is_active
 from pgs_neo4j.errors import UnknownGraphError
 from pgs_neo4j.events import OnEvent
 from pgs_neo4j.export import Document
@@ -141,7 +142,7 @@ class Chats:
 
     def _join_active(self, key: str, found: AskedText) -> ChatRun | None:
         awaited = self._active.get(key)
-        active = awaited is not None and awaited.run.active
+        active = awaited is not None and is_active(awaited.run)
         if awaited is None or not active:
             return None
         return ChatRun(self.serving, awaited, found.has_other_texts)

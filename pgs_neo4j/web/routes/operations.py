@@ -14,6 +14,7 @@ from pydantic import BaseModel, Field
 
 from pgs_neo4j import __version__
 from pgs_neo4j.engine import Check, DayCost, JobOrder
+from pgs_neo4j.engine.live_work import is_active
 from pgs_neo4j.engine.metrics import (
     CONTENT_TYPE,
     INFO,
@@ -105,7 +106,7 @@ async def list_live_jobs(
     """Return the caller's jobs in progress on this server; the owner sees all jobs."""
     if graph is not None:
         await visible_graph(serving, caller, graph)
-    return [describe_job(job) for job in serving.jobs.active(caller, graph)]
+    return [describe_job(job) for job in serving.jobs.live.active(caller, graph)]
 
 
 @router.post("/jobs", status_code=202, responses=failing(BusyError))
@@ -123,7 +124,7 @@ async def start_job(body: NewJob, serving: ServingNow, caller: OperatorNow) -> S
 @router.get("/jobs/{job}")
 async def show_job(job: JobId, serving: ServingNow, caller: CallerNow) -> Json:
     """Return the whole record of a job, by the id of the record or of the job in progress."""
-    if job in serving.jobs.live:
+    if job in serving.jobs.live.by_id:
         live = serving.jobs.find(job, caller)
         if not live.record:
             return describe_job(live).model_dump()
@@ -168,7 +169,7 @@ async def show_live_job(live: LiveId, serving: ServingNow, caller: CallerNow) ->
 async def cancel_job(live: LiveId, serving: ServingNow, caller: OperatorNow) -> StartedJob:
     """Cancel a job. What it has done by then stays."""
     job = serving.jobs.find(live, caller)
-    await serving.jobs.cancel(job)
+    await serving.jobs.live.cancel(job)
     return describe_job(job)
 
 
@@ -180,7 +181,7 @@ async def _follow_job(
     Raises UnknownJobError, and HTTPException with 204 for a reader that has received all events.
     """
     job = serving.jobs.find(live, caller)
-    if not job.active and has_received_all(job.log, last_id):
+    if not is_active(job) and has_received_all(job.log, last_id):
         raise HTTPException(204)
     with serving.streaming(job.graph):
         yield job

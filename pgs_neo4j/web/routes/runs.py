@@ -13,6 +13,7 @@ from pydantic import BaseModel
 
 from pgs_neo4j.config import lower_limit
 from pgs_neo4j.engine import StoredRun, check_question
+from pgs_neo4j.engine.live_work import is_active
 from pgs_neo4j.errors import BudgetError, BusyError, IdempotencyError, UnknownRunError
 from pgs_neo4j.text.json_data import Json, plain_data
 from pgs_neo4j.web.access.callers import Caller, UnrecordedRunError
@@ -135,7 +136,7 @@ async def show_run(run: RunId, serving: ServingNow, caller: CallerNow) -> Json:
 
     ``elsewhere`` is true while another process carries it out.
     """
-    live = serving.board.find(run, caller)
+    live = serving.board.live.find(run, caller)
     if live is not None and live.state == "queued":
         return {"run": run, "graph": live.graph, "question": live.question, "state": "queued"}
     try:
@@ -145,7 +146,7 @@ async def show_run(run: RunId, serving: ServingNow, caller: CallerNow) -> Json:
         if live is None:
             raise
         return {"run": run, "graph": live.graph, "question": live.question, "state": live.state}
-    if live is not None and live.active:
+    if live is not None and is_active(live):
         fields["state"] = live.state  # a resumed run is in progress before its record is updated
     elif fields["state"] == "running":
         fields["elsewhere"] = True
@@ -156,13 +157,13 @@ async def show_run(run: RunId, serving: ServingNow, caller: CallerNow) -> Json:
 async def cancel(run: RunId, serving: ServingNow, caller: AskerNow) -> Json:
     """Cancel a run. It can be resumed, and pays for nothing twice."""
     serving.require_writing()
-    live = serving.board.find(run, caller)
+    live = serving.board.live.find(run, caller)
     if live is None:
         stored = await stored_run(serving, caller, run)
         if stored.status == "running" and not stored.silent:
             raise BusyError(f"run {run} is in progress in another process; stop it there")
         return {"run": run, "state": stored.status}
-    await serving.board.cancel(live)
+    await serving.board.live.cancel(live)
     return {"run": run, "state": live.state}
 
 
@@ -173,7 +174,7 @@ async def resume(run: RunId, serving: ServingNow, caller: AskerNow) -> AcceptedR
     stored = await stored_run(serving, caller, run)
     left = await serving.remaining_cost(caller)
     most = None if left is None else lower_limit(stored.properties["config"], "max_cost", left)
-    former = serving.board.live.get(run)
+    former = serving.board.live.by_id.get(run)
     live = LiveRun(
         id=run,
         caller=caller,
@@ -199,9 +200,9 @@ async def _follow_run(
 
     Raises UnknownRunError, and HTTPException with 204 for a reader that has received all events.
     """
-    live = serving.board.find(run, caller)
+    live = serving.board.live.find(run, caller)
     if live is not None:
-        graph, log, ended = live.graph, live.log, not live.active
+        graph, log, ended = live.graph, live.log, not is_active(live)
     else:
         stored = await stored_run(serving, caller, run)
         graph, log, ended = stored.graph, None, stored.status != "running"
@@ -247,12 +248,11 @@ async def stored_run(serving: Serving, caller: Caller, run: str) -> StoredRun:
     try:
         stored = await serving.pgs.runs.get(run)
     except UnknownRunError:
-        live = serving.board.find(run, caller)
+        live = serving.board.live.find(run, caller)
         if live is None:
             raise
-        what = (
-            "has not begun to read yet" if live.active else f"{live.state} before it was recorded"
-        )
+        ended = f"{live.state} before it was recorded"
+        what = "has not begun to read yet" if is_active(live) else ended
         raise UnrecordedRunError(
             f"run {run} {what}; 'GET /api/runs/{run}/events' streams its progress"
         ) from None

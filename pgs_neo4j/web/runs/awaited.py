@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from dataclasses import dataclass, field
 
+from pgs_neo4j.engine.live_work import wait_for_end
 from pgs_neo4j.errors import StoppedError
 from pgs_neo4j.events import OnEvent
 from pgs_neo4j.model import Answer
@@ -29,10 +30,10 @@ class AwaitedRun:
         ``cancel``: if the wait is canceled, so is the run.
         """
         try:
-            await self.run.wait()
+            await wait_for_end(self.run)
         except asyncio.CancelledError:
             if cancel:
-                await self.board.cancel(self.run)
+                await self.board.live.cancel(self.run)
             raise
         if not self._ends:
             raise RunCancelledError(

@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import Counter
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from time import monotonic
 from typing import Literal
 
+from pgs_neo4j.engine.live_work import LiveBoard
 from pgs_neo4j.engine.metrics import RunMetrics
 from pgs_neo4j.errors import BusyError, IdempotencyError
 from pgs_neo4j.events import OnEvent
@@ -21,7 +22,7 @@ from pgs_neo4j.web.access.callers import Caller
 from pgs_neo4j.web.runs.answering import Answering
 from pgs_neo4j.web.runs.events import EventLog
 from pgs_neo4j.web.runs.served_data import ServedAccepted, ServedQueued, answer_counts
-from pgs_neo4j.web.served_work import End, ServedBoard, ServedWork
+from pgs_neo4j.web.served_work import End, carry_out, end_work, hear_event
 
 logger = logging.getLogger(__name__)
 
@@ -35,7 +36,7 @@ MOST_WAITING, SHARE = 1000, 4
 
 
 @dataclass(slots=True, eq=False)
-class LiveRun(ServedWork):
+class LiveRun:
     """A run of this process.
 
     ``key`` is the idempotency key of its request, if any, and ``asked`` the fields that distinguish
@@ -44,19 +45,41 @@ class LiveRun(ServedWork):
     the run read anything, None if it could not be read.
     """
 
+    id: str
+    graph: str
+    session: str
+    caller: Caller
     question: str
     key: str | None = None
     asked: object = None
-    state: State = field(default="queued", kw_only=True)
+    state: State = "queued"
+    most_cost: float = 0.0
+    log: EventLog = field(default_factory=EventLog, repr=False)
     token: str | None = None
     place: int = 0
     began_at: float | None = None
     resumed: bool = False
     turn: asyncio.Future[None] | None = field(default=None, repr=False)
+    task: asyncio.Task[None] | None = field(default=None, repr=False)
+    begun: asyncio.Event = field(default_factory=asyncio.Event, repr=False)
+    ended_at: float | None = None
+
+    @property
+    def title(self) -> str:
+        """The name for it in errors and logs."""
+        return f"run {self.id}"
+
+    def shown(self) -> Mapping[str, object]:
+        """Return the fields that identify it in its events."""
+        return {"run": self.id}
+
+    def close(self) -> None:
+        """Note that it was canceled: every other end is noted by ``carry_out``."""
+        end_work(self, "cancelled", {})
 
 
 @dataclass(slots=True)
-class RunBoard(ServedBoard[LiveRun]):
+class RunBoard:
     """Carries out runs, at most ``most`` at once; the others wait.
 
     Callers take turns, and the runs of each begin in their order: who asks a lot waits longer, and
@@ -66,6 +89,7 @@ class RunBoard(ServedBoard[LiveRun]):
 
     most: int
     read_token: ReadToken = field(repr=False)
+    live: LiveBoard[LiveRun] = field(default_factory=LiveBoard, repr=False)
     metrics: RunMetrics = field(default_factory=RunMetrics, repr=False)
     answering: Answering = field(default_factory=Answering, repr=False)
     _waiting: list[LiveRun] = field(default_factory=list, repr=False)
@@ -75,7 +99,7 @@ class RunBoard(ServedBoard[LiveRun]):
     def counts(self, caller: Caller) -> tuple[int, int]:
         """Return how many runs on graphs of the caller are in progress, and in the queue."""
         waiting = sum(caller.sees(run.graph) for run in self._waiting)
-        active = sum(caller.sees(run.graph) for run in self.active())
+        active = sum(caller.sees(run.graph) for run in self.live.active())
         return active - waiting, waiting
 
     async def drop_deleted(self, run: LiveRun) -> None:
@@ -97,8 +121,8 @@ class RunBoard(ServedBoard[LiveRun]):
         if run.key is None:
             return None
         wanted = (run.graph, run.session, run.key)
-        same = (one for one in self.live.values() if (one.graph, one.session, one.key) == wanted)
-        former = next(same, None)
+        runs = self.live.by_id.values()
+        former = next((one for one in runs if (one.graph, one.session, one.key) == wanted), None)
         if former is not None and former.asked != run.asked:
             raise IdempotencyError(
                 f"the Idempotency-Key was used for run {former.id} with another request; choose "
@@ -109,25 +133,29 @@ class RunBoard(ServedBoard[LiveRun]):
     def start(self, run: LiveRun, work: Work) -> LiveRun:
         """Accept a run, before the database knows of it. Raises BusyError."""
         if run.resumed:
-            former = self.live.get(run.id)
+            former = self.live.by_id.get(run.id)
             run.log = EventLog.following(former.log if former else None)
         run.log.add("accepted", ServedAccepted(run=run.id, graph=run.graph, question=run.question))
         with log_ids(run=run.id):
-            task = self.begin(run, partial(run.carry_out, partial(self._answer, run, work)))
+            # Nothing is awaited before ``begin``, so no other start passes the same check.
+            self._check_limits(run)
+            task = self.live.begin(run, partial(carry_out, run, partial(self._answer, run, work)))
             task.add_done_callback(lambda _: self._note_end(run))
         return run
 
-    def check_limits(self, work: LiveRun) -> None:
+    def _check_limits(self, run: LiveRun) -> None:
         """Raise BusyError if too many runs wait, or too many of the caller are in progress."""
-        caller = work.caller
-        own = sum(run.caller.is_same(caller) for run in self.active())
+        if self.live.stopping:
+            return  # ``begin`` refuses it
+        caller = run.caller
+        own = sum(one.caller.is_same(caller) for one in self.live.active())
         if caller.runs_at_once is not None and own >= caller.runs_at_once:
             raise BusyError(
                 f"{caller.name} has {counted(own, 'run')} in progress; wait until one ends"
             )
         if len(self._waiting) >= MOST_WAITING:
             raise BusyError(f"{MOST_WAITING:,} runs are waiting; try again later")
-        waiting = sum(run.caller.is_same(caller) for run in self._waiting)
+        waiting = sum(one.caller.is_same(caller) for one in self._waiting)
         if waiting >= max(MOST_WAITING // SHARE, 1):
             raise BusyError(
                 f"{caller.name} has {counted(waiting, 'run')} waiting, which is the most for "
@@ -142,7 +170,7 @@ class RunBoard(ServedBoard[LiveRun]):
             run.token = await self.read_token()
             run.state, run.began_at = "running", monotonic()
             logger.info("a run began on graph %s", one_line(run.graph))
-            answer = await work(self.metrics.listen(run.graph, run.hear))
+            answer = await work(self.metrics.listen(run.graph, partial(hear_event, run)))
         finally:
             self._running -= 1
             self._admit()
@@ -190,7 +218,9 @@ class RunBoard(ServedBoard[LiveRun]):
         """
         waiting = {id(run) for run in self._waiting}
         before = Counter(
-            (run.caller.tenant, run.caller.name) for run in self.active() if id(run) not in waiting
+            (run.caller.tenant, run.caller.name)
+            for run in self.live.active()
+            if id(run) not in waiting
         )
         turns: list[tuple[int, int, LiveRun]] = []
         for run in self._waiting:

@@ -5,22 +5,36 @@ from __future__ import annotations
 import asyncio
 import gc
 from collections.abc import Callable, Coroutine
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from time import monotonic
 from typing import Any
 
 import pytest
 
 from pgs_neo4j.engine import live_work as module
-from pgs_neo4j.engine.live_work import LiveBoard, LiveWork
+from pgs_neo4j.engine.live_work import LiveBoard, is_active, wait_for_end
 from pgs_neo4j.errors import BusyError
 
 
-class FewAtOnce(LiveBoard[LiveWork]):
-    """At most two pieces of work at once."""
+@dataclass(slots=True, eq=False)
+class Work:
+    """Work that counts how often it was closed."""
 
-    def check_limits(self, work: LiveWork) -> None:
-        if len(self.active()) >= 2:
-            raise BusyError(f"two are in progress; {work.title} has to wait")
+    id: str
+    graph: str
+    session: str
+    task: asyncio.Task[Any] | None = None
+    begun: asyncio.Event = field(default_factory=asyncio.Event)
+    ended_at: float | None = None
+    closed: int = 0
+
+    @property
+    def title(self) -> str:
+        return f"run {self.id}"
+
+    def close(self) -> None:
+        self.closed += 1
+        self.ended_at = monotonic()
 
 
 @dataclass(frozen=True)
@@ -37,8 +51,8 @@ class Tenant:
         return stored if stored.startswith(self.name) else None
 
 
-def work(number: int = 1, graph: str = "papers", session: str = "ann / s") -> LiveWork:
-    return LiveWork(f"r{number}", graph, session)
+def work(number: int = 1, graph: str = "papers", session: str = "ann / s") -> Work:
+    return Work(f"r{number}", graph, session)
 
 
 async def forever() -> None:
@@ -64,7 +78,7 @@ class Stubborn:
 
 
 async def test_work_ends_with_its_task_and_its_error_is_logged_by_nobody_else() -> None:
-    board, reported = LiveBoard[LiveWork](), list[Any]()
+    board, reported = LiveBoard[Work](), list[Any]()
     loop = asyncio.get_running_loop()
     loop.set_exception_handler(lambda _, context: reported.append(context.get("exception")))
 
@@ -74,14 +88,14 @@ async def test_work_ends_with_its_task_and_its_error_is_logged_by_nobody_else() 
     failed, done = work(1), work(2)
     board.begin(failed, fail)
     board.begin(done, at_once)
-    assert (failed.active, done.active, failed.begun.is_set()) == (True, True, False)
-    await done.wait()
-    await failed.wait()
+    assert (is_active(failed), is_active(done), failed.begun.is_set()) == (True, True, False)
+    await wait_for_end(done)
+    await wait_for_end(failed)
     assert board.active() == []
     assert failed.begun.is_set()
     assert done.task is not None
     assert done.task.result() == "done"
-    board.live.clear()
+    board.by_id.clear()
     del failed
     gc.collect()
     loop.set_exception_handler(None)
@@ -89,7 +103,7 @@ async def test_work_ends_with_its_task_and_its_error_is_logged_by_nobody_else() 
 
 
 async def test_of_two_starts_with_one_id_the_second_is_refused_until_the_first_has_ended() -> None:
-    board, first, begun = LiveBoard[LiveWork](), work(), list[str]()
+    board, first, begun = LiveBoard[Work](), work(), list[str]()
 
     async def second() -> None:
         begun.append("second")
@@ -97,28 +111,34 @@ async def test_of_two_starts_with_one_id_the_second_is_refused_until_the_first_h
     board.begin(first, forever)
     with pytest.raises(BusyError, match="run r1 is in progress; follow its events"):
         board.begin(work(), second)
-    assert board.live == {"r1": first}
+    assert board.by_id == {"r1": first}
     await board.cancel(first)
     again = work()
     await board.begin(again, second)
-    assert (board.live, begun) == ({"r1": again}, ["second"])
+    assert (board.by_id, begun) == ({"r1": again}, ["second"])
 
 
 async def test_a_limit_counts_what_is_in_progress() -> None:
-    board = FewAtOnce()
+    board = LiveBoard[Work]()
+
+    def begin(one: Work) -> None:
+        if len(board.active()) >= 2:
+            raise BusyError(f"two are in progress; {one.title} has to wait")
+        board.begin(one, forever)
+
     first = work(1)
     for one in (first, work(2)):
-        board.begin(one, forever)
+        begin(one)
     with pytest.raises(BusyError, match="run r3 has to wait"):
-        board.begin(work(3), forever)
+        begin(work(3))
     await board.cancel(first)
-    board.begin(work(3), forever)
+    begin(work(3))
     assert [one.id for one in board.active()] == ["r2", "r3"]
     await board.stop()
 
 
 async def test_work_is_found_and_listed_by_who_sees_its_graph_and_session() -> None:
-    board = LiveBoard[LiveWork]()
+    board = LiveBoard[Work]()
     own, notes = work(1), work(2, "notes")
     for one in (own, notes, work(3, session="bob / s")):
         board.begin(one, forever)
@@ -136,7 +156,7 @@ async def test_work_is_found_and_listed_by_who_sees_its_graph_and_session() -> N
 
 @pytest.mark.parametrize("end", ["cancel", "stop"])
 async def test_work_that_is_canceled_before_its_first_step_ends(end: str) -> None:
-    board, steps = LiveBoard[LiveWork](), list[str]()
+    board, steps = LiveBoard[Work](), list[str]()
 
     async def carry_out() -> None:
         steps.append("first")
@@ -147,11 +167,11 @@ async def test_work_that_is_canceled_before_its_first_step_ends(end: str) -> Non
         assert await board.stop() == []
     else:
         await board.cancel(begun)
-    assert (begun.active, begun.begun.is_set(), steps) == (False, True, [])
+    assert (is_active(begun), begun.begun.is_set(), steps) == (False, True, [])
 
 
 async def test_cancelling_waits_for_the_cleanup_and_leaves_what_has_ended() -> None:
-    board, cleaned = LiveBoard[LiveWork](), asyncio.Event()
+    board, cleaned = LiveBoard[Work](), asyncio.Event()
 
     async def clean_up() -> None:
         try:
@@ -171,45 +191,44 @@ async def test_cancelling_waits_for_the_cleanup_and_leaves_what_has_ended() -> N
 
 
 async def test_a_wait_ends_in_time_and_cancels_nothing() -> None:
-    board, begun = LiveBoard[LiveWork](), work()
+    board, begun = LiveBoard[Work](), work()
     board.begin(begun, forever)
-    await begun.wait(0.01)
-    waiting = asyncio.create_task(begun.wait())
+    await wait_for_end(begun, 0.01)
+    waiting = asyncio.create_task(wait_for_end(begun))
     await asyncio.sleep(0)
     waiting.cancel()
     await asyncio.wait([waiting])
-    assert (waiting.cancelled(), begun.active) == (True, True)
+    assert (waiting.cancelled(), is_active(begun)) == (True, True)
     await board.stop()
-    await work(9).wait()  # it was never started
+    await wait_for_end(work(9))  # it was never started
 
 
 @pytest.mark.parametrize("patient", [False, True])
 async def test_what_ignores_cancellation_is_named_and_not_waited_for(
-    patient: bool, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    patient: bool, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(LiveBoard, "stop_s", 0.05)
-    monkeypatch.setattr(LiveBoard, "cancel_s", None if patient else 0.05)
-    board, stubborn = LiveBoard[LiveWork](), Stubborn()
+    board = LiveBoard[Work](stop_s=0.05, cancel_s=None if patient else 0.05)
+    stubborn = Stubborn()
     late, other = work(1), work(2)
     board.begin(late, stubborn)
     board.begin(other, forever)
     await asyncio.sleep(0)
     canceling = asyncio.create_task(board.cancel(late))
     await asyncio.wait([canceling], timeout=None if not patient else 0.05)
-    assert (canceling.done(), late.active) == (not patient, True)
+    assert (canceling.done(), is_active(late)) == (not patient, True)
     assert await board.stop() == [late]
     assert "run r1 did not stop in 0.05 s" in caplog.text
     assert "r2" not in caplog.text
-    assert (stubborn.cancellations, other.active) == (2, False)
+    assert (stubborn.cancellations, is_active(other)) == (2, False)
     stubborn.may_end.set()
-    await late.wait()
+    await wait_for_end(late)
     await canceling
-    assert not late.active
+    assert not is_active(late)
     assert await board.stop() == []
 
 
 async def test_nothing_begins_while_the_board_stops_or_after() -> None:
-    board, begun = LiveBoard[LiveWork](), list[str]()
+    board, begun = LiveBoard[Work](), list[str]()
 
     async def begin_another() -> None:
         try:
@@ -222,7 +241,7 @@ async def test_nothing_begins_while_the_board_stops_or_after() -> None:
     board.begin(work(), begin_another)
     await asyncio.sleep(0)
     assert await board.stop() == []
-    assert (begun, [*board.live]) == (["refused"], ["r1"])
+    assert (begun, [*board.by_id]) == (["refused"], ["r1"])
     with pytest.raises(BusyError, match="the server is stopping"):
         board.begin(work(3), at_once)
 
@@ -231,19 +250,19 @@ async def test_nothing_begins_while_the_board_stops_or_after() -> None:
 async def test_work_that_ended_is_forgotten_in_time_and_by_count(
     kept: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    now, most = [0.0], LiveBoard.most_ended
-    monkeypatch.setattr(module, "monotonic", lambda: now[0])
-    board = LiveBoard[LiveWork]()
-    lasting = work(0)
+    now, board, lasting = [0.0], LiveBoard[Work](), work(0)
+    most = board.most_ended
+    for names in (vars(module), globals()):
+        monkeypatch.setitem(names, "monotonic", lambda: now[0])
     board.begin(lasting, forever)
     for number in range(1, most + 4):
         now[0] += 0.001
         await board.begin(work(number), at_once)
-    assert [*board.live] == ["r0", *(f"r{number}" for number in range(3, most + 4))]
-    now[0] += LiveBoard.keep_s - 0.001 * kept + 0.0005
+    assert [*board.by_id] == ["r0", *(f"r{number}" for number in range(3, most + 4))]
+    now[0] += board.keep_s - 0.001 * kept + 0.0005
     await board.begin(work(1000), at_once)
     latest = [f"r{number}" for number in range(most + 4 - kept, most + 4)]
-    assert [*board.live] == ["r0", *latest, "r1000"]
+    assert [*board.by_id] == ["r0", *latest, "r1000"]
     await board.stop()
 
 
@@ -253,17 +272,9 @@ Steps = Callable[[], Coroutine[Any, Any, object]]
 @pytest.mark.parametrize("steps", [at_once, forever])
 @pytest.mark.parametrize("ticks", range(4))
 async def test_cancelling_at_any_moment_ends_the_work_once(steps: Steps, ticks: int) -> None:
-    closed = list[str]()
-
-    class Counted(LiveWork):
-        def close(self) -> None:
-            closed.append(self.id)
-            LiveWork.close(self)
-
-    board = LiveBoard[Counted]()
-    begun = Counted("r1", "papers", "s")
+    board, begun = LiveBoard[Work](), work()
     board.begin(begun, steps)
     for _ in range(ticks):
         await asyncio.sleep(0)
     await board.cancel(begun)
-    assert (begun.active, closed) == (False, ["r1"])
+    assert (is_active(begun), begun.closed) == (False, 1)

@@ -110,8 +110,8 @@ async def test_a_wait_and_a_budget_can_only_be_lowered() -> None:
     assert "1 question is in progress" in said(await call(opened, "ask", question="And?"))
     reply = (await call(opened, "result", run="r000000000001")).structured_content
     assert reply["progress"] == "run r000000000001 began"
-    await opened.questions.stop()
-    assert opened.questions.active() == []
+    await opened.questions.live.stop()
+    assert opened.questions.live.active() == []
 
 
 async def test_pages_of_partitions_fit_the_reply() -> None:
@@ -151,12 +151,12 @@ async def test_questions_that_ended_long_ago_are_forgotten() -> None:
 
     async def report(advance: Any) -> None: ...
 
-    for number in range(QuestionBoard.most_ended + 3):
+    for number in range(board.live.most_ended + 3):
         asked = LiveQuestion(f"r{number}", "birds", "s", "Why?")
         latest = await board.start(asked, Tenant(), work)
         await board.wait(latest, 5, report)
     assert (latest.answer, latest.error, latest.cancelled) == (answer, "", False)
-    assert len(board.live) == QuestionBoard.most_ended + 1
+    assert len(board.live.by_id) == board.live.most_ended + 1
 
 
 def test_the_library_leaves_the_logs_of_the_process_alone() -> None:
@@ -196,7 +196,7 @@ async def test_every_limit_reaches_the_engine_under_the_name_of_its_setting() ->
     await call(opened, "ask", question="Why?", wait_s=0, **limits)
     ((_, asked),) = opened.pgs.asked  # type: ignore[attr-defined]
     assert limits.items() <= asked.items()
-    await opened.questions.stop()
+    await opened.questions.live.stop()
 
 
 async def test_every_argument_is_described_and_only_what_is_there_is_advertised() -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from pgs_neo4j.engine.live_work import LiveBoard, is_active, wait_for_end
 from pgs_neo4j.errors import BudgetError, BusyError, ModelError
 from pgs_neo4j.events import PhaseStarted, RunStarted
 from pgs_neo4j.mcp_server import server
@@ -57,8 +58,8 @@ async def test_a_wait_reports_what_is_new_and_ends_with_the_work() -> None:
 
     await board.wait(live, 20, report)
     assert lines == ["run r1 began", "choosing the partitions to read"]
-    await board.cancel(live)
-    assert (live.active, live.answer, live.id) == (False, ANSWER, "r1")
+    await board.live.cancel(live)
+    assert (is_active(live), live.answer, live.id) == (False, ANSWER, "r1")
     assert (live.cancelled, work.cancelled) == (False, False)
 
 
@@ -70,12 +71,12 @@ async def test_a_wait_that_is_over_leaves_the_work_alone() -> None:
         reports.append(advance)
 
     await board.wait(live, 0.3, report)
-    assert (live.active, live.answer, len(reports)) == (True, None, 1)
+    assert (is_active(live), live.answer, len(reports)) == (True, None, 1)
     with pytest.raises(TimeoutError):
         async with asyncio.timeout(0.05):
             await board.wait(live, 20, report)
     assert not work.cancelled
-    await board.stop()
+    await board.live.stop()
     assert work.cancelled
 
 
@@ -87,19 +88,23 @@ async def test_a_question_is_begun_once_within_the_most_and_found_by_its_caller_
     await started(board, "r2")
     with pytest.raises(BusyError, match="2 questions are in progress"):
         await started(board, "r3")
-    assert board.find("r1", Tenant()) is first
+    board.live.stopping = True
+    with pytest.raises(BusyError, match="the server is stopping"):
+        await started(board, "r3")
+    board.live.stopping = False
+    assert board.live.find("r1", Tenant()) is first
     elsewhere = Tenant(graphs=frozenset({"secrets"}))
     for run, caller in (
         ("r1", Tenant("bob")),
         ("r1", elsewhere),
         ("r3", Tenant()),
     ):
-        assert board.find(run, caller) is None
-    await board.cancel(first)
+        assert board.live.find(run, caller) is None
+    await board.live.cancel(first)
     assert (first.cancelled, first.error, first.failure) == (True, "", None)
     again, _ = await started(board)
-    assert board.find("r1", Tenant()) is again
-    await board.stop()
+    assert board.live.find("r1", Tenant()) is again
+    await board.live.stop()
 
 
 async def test_the_end_reads_the_errors_that_nobody_asked_for() -> None:
@@ -110,7 +115,7 @@ async def test_the_end_reads_the_errors_that_nobody_asked_for() -> None:
 
     live = await board.start(LiveQuestion("r1", "birds", "s", "Why?"), Tenant(), fail)
     await asyncio.sleep(0)
-    await board.stop()
+    await board.live.stop()
     assert live.error == "the key was refused"
 
 
@@ -147,8 +152,8 @@ async def test_a_question_holds_its_place_while_its_limits_are_looked_at() -> No
         await started(board)
     server.may_begin.set()
     assert await starting is live
-    assert (server.launched, board.find("r1", Tenant())) == (1, live)
-    await board.stop()
+    assert (server.launched, board.live.find("r1", Tenant())) == (1, live)
+    await board.live.stop()
 
 
 @pytest.mark.parametrize("end", ["cancel", "stop", "leave"])
@@ -156,20 +161,20 @@ async def test_a_question_that_is_canceled_while_it_starts_never_begins(end: str
     server = Launching()
     board, live, starting = await launching(server)
     if end == "cancel":
-        await board.cancel(live)
+        await board.live.cancel(live)
     elif end == "stop":
-        await board.stop()
+        await board.live.stop()
     else:
         starting.cancel()
         await asyncio.wait([starting])
-        await live.wait()
+        await wait_for_end(live)
     server.may_begin.set()
     if end == "leave":
         assert starting.cancelled()
     else:
         assert await starting is live
     assert (live.cancelled, live.accepted, server.launched) == (True, False, 0)
-    assert board.live == {}
+    assert board.live.by_id == {}
 
 
 async def test_a_question_that_is_refused_leaves_the_one_before() -> None:
@@ -177,27 +182,27 @@ async def test_a_question_that_is_refused_leaves_the_one_before() -> None:
     server.may_begin.set()
     board, former, starting = await launching(server)
     await starting
-    await board.cancel(former)
+    await board.live.cancel(former)
     server.refusal = True
     for run in ("r1", "r2"):
         with pytest.raises(BudgetError, match="the money is spent"):
             await started(board, run)
-    assert board.live == {"r1": former}
+    assert board.live.by_id == {"r1": former}
 
 
 async def test_a_server_that_ends_cancels_the_questions_in_progress(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Its client leaves at once: stdin is at its end."""
-    stopped: list[QuestionBoard] = []
+    stopped: list[LiveBoard[Any]] = []
 
-    async def stop(self: QuestionBoard) -> None:
+    async def stop(self: LiveBoard[Any]) -> None:
         stopped.append(self)
 
     reading, writing = os.pipe()
     os.close(writing)
     monkeypatch.setattr("sys.stdin", SimpleNamespace(fileno=lambda: reading))
-    monkeypatch.setattr(QuestionBoard, "stop", stop)
+    monkeypatch.setattr(LiveBoard, "stop", stop)
     anything: Any = FakeEngine()
     await server.serve_stdio(anything, read_only=True)
     os.close(reading)

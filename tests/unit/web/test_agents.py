@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from pgs_neo4j.engine.live_work import is_active
 from pgs_neo4j.errors import BudgetError, BusyError, ModelError
 from pgs_neo4j.events import PhaseStarted, RunStarted
 from pgs_neo4j.mcp_server.questions import LiveQuestion, QuestionBoard
@@ -81,7 +82,7 @@ async def test_a_run_costs_no_more_than_the_day_and_the_agent_allow(
     server = serving()
     assert (await (await _launch(server, asked, ann, work))).run == "r1"
     assert work.limits == [most if most is None else pytest.approx(most)]
-    live = server.board.find("r1", ann)
+    live = server.board.live.find("r1", ann)
     assert live is not None
     assert live.most_cost == pytest.approx(most or 0.0)
     assert asked.advance.line == "choosing the partitions to read"
@@ -96,7 +97,7 @@ async def test_what_may_not_begin_is_refused_and_what_ended_a_run_is_told() -> N
     with pytest.raises(ForbiddenError):
         await _launch(serving(read_only=True), a_question(), OWNER, work)
     server = serving()
-    server.board.stopping = True
+    server.board.live.stopping = True
     with pytest.raises(BusyError, match="stopping"):
         await _launch(server, a_question(), OWNER, work)
     assert work.limits == []
@@ -124,14 +125,14 @@ async def test_who_stops_waiting_cancels_only_if_told_to_and_hears_of_a_canceled
             await asyncio.sleep(0)
         waiting.cancel()
         await asyncio.wait([waiting])
-        assert (waiting.cancelled(), run.active) == (True, not cancel)
-        await board.stop()
+        assert (waiting.cancelled(), is_active(run)) == (True, not cancel)
+        await board.live.stop()
     board = RunBoard(0, unchanged)
     run, waiting = waiting_for(board, cancel=False)
-    while run.id not in board.live:
+    while run.id not in board.live.by_id:
         await asyncio.sleep(0)
     assert run.state == "queued"
-    await board.cancel(run)
+    await board.live.cancel(run)
     with pytest.raises(RunCancelledError, match="resume"):
         await waiting
 
@@ -143,15 +144,15 @@ async def test_a_question_that_is_canceled_at_once_does_not_run_on() -> None:
     server = serving()
     board = QuestionBoard(None, partial(_launch, server))
     asked = await board.start(a_question(), OWNER, work)
-    run = server.board.live["r1"]
-    await board.cancel(asked)
-    assert (asked.cancelled, run.state, run.active) == (True, "cancelled", False)
+    run = server.board.live.by_id["r1"]
+    await board.live.cancel(asked)
+    assert (asked.cancelled, run.state, is_active(run)) == (True, "cancelled", False)
     starting = asyncio.create_task(board.start(a_question(), ANN, work))
     await asyncio.sleep(0)
-    assert board.active(), "it asks what is left of the day"
-    assert await board.stop() == []
+    assert board.live.active(), "it asks what is left of the day"
+    assert await board.live.stop() == []
     assert (await starting).cancelled
-    assert server.board.live == {"r1": run}
+    assert server.board.live.by_id == {"r1": run}
 
 
 async def test_money_that_is_held_and_not_spent_is_said_to_be_so() -> None:
@@ -164,7 +165,7 @@ async def test_money_that_is_held_and_not_spent_is_said_to_be_so() -> None:
         "what ann has in progress may take all that is left of its 1 of today; ask again when some "
         "of it has ended"
     )
-    await server.board.cancel(run)
+    await server.board.live.cancel(run)
     assert await server.remaining_cost(ann) == pytest.approx(0.5)  # of the 0.6 that are left
     with pytest.raises(BudgetError) as raised:
         await server.remaining_cost(replace(ann, cost_per_day=0.4))

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from pgs_neo4j.engine.live_work import is_active, wait_for_end
 from pgs_neo4j.errors import BusyError, IdempotencyError, StoppedError
 from pgs_neo4j.events import OnEvent, PhaseStarted, TextStreamed
 from pgs_neo4j.model import Answer
@@ -20,6 +21,7 @@ from pgs_neo4j.web.runs import board as module
 from pgs_neo4j.web.runs.board import LiveRun, RunBoard
 from pgs_neo4j.web.runs.events import MissedEventsError
 from pgs_neo4j.web.runs.served_data import ServedFailure
+from pgs_neo4j.web.served_work import held_costs, stop_served
 from tests.fakes.records import answered
 from tests.fakes.tokens import unchanged
 
@@ -58,7 +60,7 @@ async def test_a_run_tells_its_whole_story() -> None:
     assert listed[0][1] == {"run": "r1", "graph": "papers", "question": "Why?"}
     assert listed[2][1] == {"text": "It is so."}
     assert listed[3][1]["coverage"]["nodes_read"] == 3
-    assert (run.state, run.active) == ("answered", False)
+    assert (run.state, is_active(run)) == ("answered", False)
 
 
 async def test_an_error_is_told_with_what_to_do_and_a_fault_without_its_text(
@@ -90,7 +92,7 @@ async def test_an_error_is_told_with_what_to_do_and_a_fault_without_its_text(
     assert listed[-1][1]["code"] == "fault"
     assert listed[-1][1].keys() == ServedFailure.__annotations__.keys()
     assert "canary" not in str(listed)
-    await fault.wait()
+    await wait_for_end(fault)
     assert fault.task is not None
     with pytest.raises(RuntimeError, match="canary"):
         await fault.task
@@ -111,7 +113,7 @@ async def test_others_wait_in_their_order(monkeypatch: pytest.MonkeyPatch) -> No
     assert [run.state for run in runs] == ["running"] * 2 + ["queued"] * 3
     with pytest.raises(BusyError, match="3 runs are waiting"):
         board.start(a_run(5), held(go))
-    await board.cancel(runs[3])
+    await board.live.cancel(runs[3])
     assert runs[3].state == "cancelled"
     go.set()
     assert [name for name, _ in await told(runs[4])][-1] == "answered"
@@ -156,7 +158,7 @@ async def test_cancelling_at_the_moment_of_its_turn_loses_no_place() -> None:
     await asyncio.sleep(0)
     go.set()
     await asyncio.sleep(0)
-    await board.cancel(second)
+    await board.live.cancel(second)
     assert (await told(third))[-1][0] == "answered"
     assert first.state == "answered"
     assert board._running == 0
@@ -172,14 +174,18 @@ async def test_a_caller_has_so_many_runs_at_once_and_their_cost_is_held() -> Non
     board.start(a_run(4, most_cost=5.0), held(go))
     with pytest.raises(BusyError, match="r4 is in progress"):
         board.start(a_run(4), held(go))
-    assert list(board.held_costs(ann).values()) == [2.0, 2.0]
+    assert list(held_costs(board.live, ann).values()) == [2.0, 2.0]
+    board.live.stopping = True
+    with pytest.raises(BusyError, match="the server is stopping"):
+        board.start(a_run(3, ann), held(go))
+    board.live.stopping = False
     go.set()
     for run in runs:
         await told(run)
-    assert board.held_costs(ann) == {}
+    assert held_costs(board.live, ann) == {}
     again = board.start(a_run(0, ann), at_once)
     assert (await told(again))[-1][0] == "answered"
-    await board.stop()
+    await stop_served(board.live)
 
 
 @pytest.mark.parametrize("stopping", [False, True], ids=["canceled", "the server stops"])
@@ -192,9 +198,9 @@ async def test_a_run_that_is_canceled_before_its_first_step_ends(stopping: bool)
         return answered()
 
     run = board.start(a_run(caller=ann, most_cost=5.0), work)
-    await (board.stop() if stopping else board.cancel(run))
-    assert (run.state, run.active, carried_out) == ("cancelled", False, [])
-    assert board.held_costs(ann) == {}
+    await (stop_served(board.live) if stopping else board.live.cancel(run))
+    assert (run.state, is_active(run), carried_out) == ("cancelled", False, [])
+    assert held_costs(board.live, ann) == {}
     ends = [name for name, _ in await told(run) if name != "stopping"]
     assert ends == ["accepted", "cancelled"]
     if not stopping:
@@ -230,13 +236,13 @@ async def test_runs_are_found_and_counted_by_who_may_see_them() -> None:
     runs = [board.start(a_run(number), held(go)) for number in range(3)]
     board.start(a_run(4, graph="other"), held(go))
     await asyncio.sleep(0)
-    assert board.find("r1", OWNER) is runs[1]
-    assert board.find("r9", OWNER) is None
-    assert board.find("r1", Caller("ann", tenant=True)) is None, "as a run that does not exist"
+    assert board.live.find("r1", OWNER) is runs[1]
+    assert board.live.find("r9", OWNER) is None
+    assert board.live.find("r1", Caller("ann", tenant=True)) is None, "as a run that does not exist"
     assert board.counts(OWNER) == (1, 3)
     assert board.counts(Caller("ann", tenant=True, graphs=frozenset({"papers"}))) == (1, 2)
     assert board.counts(Caller("bob", tenant=True, graphs=frozenset({"other"}))) == (0, 1)
-    await board.stop()
+    await stop_served(board.live)
     assert board.counts(OWNER) == (0, 0)
 
 
@@ -244,7 +250,7 @@ async def test_stopping_cancels_what_runs_and_waits() -> None:
     board = RunBoard(1, unchanged)
     runs = [board.start(a_run(number), held(asyncio.Event())) for number in range(2)]
     await asyncio.sleep(0)
-    await board.stop()
+    await stop_served(board.live)
     for run in runs:
         assert [name for name, _ in await told(run)][-2:] == ["stopping", "cancelled"]
     with pytest.raises(BusyError, match="stopping"):

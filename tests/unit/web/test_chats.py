@@ -12,6 +12,7 @@ import pytest
 from pydantic import ValidationError
 
 from pgs_neo4j.engine import Request
+from pgs_neo4j.engine.live_work import is_active
 from pgs_neo4j.errors import (
     BudgetError,
     BusyError,
@@ -32,6 +33,7 @@ from pgs_neo4j.web.failures import Failure, failure_response
 from pgs_neo4j.web.runs.awaited import start_awaited
 from pgs_neo4j.web.runs.board import LiveRun
 from pgs_neo4j.web.runs.events import LoggedEvent
+from pgs_neo4j.web.served_work import stop_served
 from tests.fakes.records import StoredGraphs, answered, giving
 from tests.fakes.requests import options_of
 from tests.in_process import serving_of
@@ -156,7 +158,7 @@ async def test_a_repeated_request_joins_the_run_in_progress() -> None:
     leaving = ChatReplies(first, "papers").stream()
     await anext(leaving)
     await cast(AsyncGenerator[str], leaving).aclose()
-    assert first.awaited.run.active, "who leaves loses nothing, and may come back"
+    assert is_active(first.awaited.run), "who leaves loses nothing, and may come back"
     with pytest.raises(BudgetError):
         await chats.begin(poor, request("How?"))
     engine.go.set()
@@ -179,7 +181,7 @@ async def test_what_may_not_be_asked_begins_nothing() -> None:
     await chats.begin(one, request())
     with pytest.raises(BusyError):
         await chats.begin(one, request("How?"))
-    await chats.serving.board.stop()
+    await stop_served(chats.serving.board.live)
     assert len(engine.asked) <= 1
 
 

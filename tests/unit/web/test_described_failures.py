@@ -158,11 +158,11 @@ class Probe:
     async def while_a_run_has_no_record(self) -> None:
         """Send it about a run that waits."""
         run = LiveRun(PLACES["run"], "papers", "default", OWNER, "Why?")
-        self.serving.board.live[run.id] = run
+        self.serving.board.live.by_id[run.id] = run
         self.engine.fails, self.engine.error = "runs.get", UnknownRunError("no run; see pgs runs")
         await self.send(OWNER)
         self.engine.fails = ""
-        del self.serving.board.live[run.id]
+        del self.serving.board.live.by_id[run.id]
 
     async def while_limits_are_reached(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """Send it when the money is spent, and when nothing begins any more."""
@@ -170,7 +170,7 @@ class Probe:
         monkeypatch.setitem(ANSWERS, "runs.costs", [replace(SPENT, cost=99.0)])
         monkeypatch.setitem(ANSWERS, "runs.get", RUNNING)
         await self.send(POOR)
-        self.serving.board.stopping = self.serving.jobs.stopping = True
+        self.serving.board.live.stopping = self.serving.jobs.live.stopping = True
         self.serving.uploads.most_files = 0
         monkeypatch.setattr(Backoff, "wait_s", lambda *_: 9.0)
         await self.send(OWNER)

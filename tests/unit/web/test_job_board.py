@@ -13,6 +13,7 @@ from pgs_neo4j.events import OnEvent, Progressed, UsageCounted
 from pgs_neo4j.model import Usage
 from pgs_neo4j.web.access.callers import OWNER, Caller, UnknownJobError
 from pgs_neo4j.web.jobs import JobBoard, LiveJob, ServedJobEnd, ServedJobFailure
+from pgs_neo4j.web.served_work import held_costs, stop_served
 
 ANN = Caller("ann", tenant=True, graphs=frozenset({"papers"}), cost_per_day=5.0)
 BOB = Caller("bob", tenant=True)
@@ -54,7 +55,10 @@ async def test_a_graph_has_one_job_at_a_time_and_every_end_is_noted() -> None:
     await asyncio.sleep(0)  # the task has ended
     assert (job.state, ends) == ("ended", ["refused", "first"])
     board.start(LiveJob("papers", OWNER, "ingest"), held.work)
-    await board.stop()
+    board.live.stopping = True
+    with pytest.raises(BusyError, match="the server is stopping"):
+        board.start(LiveJob("papers", OWNER, "demo"), held.work)
+    await stop_served(board.live)
 
 
 @pytest.mark.parametrize(
@@ -78,7 +82,7 @@ async def test_an_error_is_told_and_a_fault_says_nothing_of_its_cause(
 async def test_a_server_that_stops_cancels_its_jobs_and_begins_none() -> None:
     board, ends = JobBoard(), list[str]()
     job = board.start(LiveJob("papers", OWNER, "ingest"), Held().work, lambda: ends.append("end"))
-    await board.stop()  # before it has begun
+    await stop_served(board.live)  # before it has begun
     assert (job.state, ends) == ("cancelled", ["end"])
     assert [name for name, _ in await told(job)][-2:] == ["stopping", "cancelled"]
     with pytest.raises(BusyError, match="the server is stopping"):
@@ -100,7 +104,7 @@ async def test_a_job_is_known_by_its_record_unless_something_keeps_it_from_havin
     job.begin(RECORD)
     await waiting[0]
     assert (job.record, job.state) == ("j1", "running")
-    await board.stop()
+    await stop_served(board.live)
     await job.wait_for_record()
     with pytest.raises(BusyError, match="the server is stopping"):
         await waiting[1]
@@ -114,19 +118,19 @@ async def test_jobs_are_seen_by_who_started_them_and_by_the_owner() -> None:
     for caller, id_ in ((BOB, ann.id), (ANN, "b000000000000")):
         with pytest.raises(UnknownJobError, match="no job"):
             board.find(id_, caller)
-    assert (board.active(ANN), board.active(BOB)) == ([ann], [bob])
-    assert (board.active(OWNER), board.active(OWNER, "notes")) == ([ann, bob], [bob])
-    assert board.active(Caller("ann", tenant=True, graphs=frozenset())) == []
-    await board.cancel(ann)
+    assert (board.live.active(ANN), board.live.active(BOB)) == ([ann], [bob])
+    assert (board.live.active(OWNER), board.live.active(OWNER, "notes")) == ([ann, bob], [bob])
+    assert board.live.active(Caller("ann", tenant=True, graphs=frozenset())) == []
+    await board.live.cancel(ann)
     held.go.set()
     await told(bob)
-    assert (ann.state, board.active(OWNER)) == ("cancelled", [])
+    assert (ann.state, board.live.active(OWNER)) == ("cancelled", [])
 
 
 async def test_what_jobs_may_cost_is_held_until_they_end() -> None:
     board, held = JobBoard(), Held()
     job = board.start(LiveJob("papers", ANN, "ingest", most_cost=4.0), held.work)
-    assert (board.held_costs(ANN), board.held_costs(BOB)) == ({job: 4.0}, {})
+    assert (held_costs(board.live, ANN), held_costs(board.live, BOB)) == ({job: 4.0}, {})
     held.go.set()
     await told(job)
-    assert board.held_costs(ANN) == {}
+    assert held_costs(board.live, ANN) == {}

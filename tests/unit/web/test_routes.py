@@ -21,6 +21,7 @@ from pgs_neo4j.model import Found, GraphMapping
 from pgs_neo4j.web.access.callers import Caller
 from pgs_neo4j.web.access.tokens import hash_token
 from pgs_neo4j.web.jobs import LiveJob
+from pgs_neo4j.web.served_work import held_costs
 from pgs_neo4j.web.shared import Serving
 from tests.fakes.records import COVERED, RUN, SPENT, StoredGraphs, giving, stored_run
 from tests.in_process import failure, in_process, serving_of
@@ -199,7 +200,7 @@ async def test_a_retry_is_recognized_before_the_money_and_another_question_is_no
     assert "choose another key" in other.json()["fix"]
     assert failure(await web.post("/api/runs", json=body | {"top_k": 5}, **sent)) == (422, "usage")
     assert failure(await web.post("/api/runs", json=body, **of("rich"))) == (402, "budget")
-    assert [*serving.board.live] == [first.json()["run"]]
+    assert [*serving.board.live.by_id] == [first.json()["run"]]
 
 
 @pytest.mark.parametrize(("day", "most"), [(9.0, 1.0), (0.75, 0.25), (None, None)])
@@ -218,8 +219,8 @@ async def test_resuming_never_raises_the_limit_of_a_run(
     engine.resume = resume
     serving.tokens.programs[hash_token("ann")] = Caller("ann", "asker", True, None, None, day)
     assert (await web.post(f"/api/runs/{RUN}/resume", json={}, **of("ann"))).status_code == 202
-    held = sum(serving.board.held_costs(Caller("ann", tenant=True)).values())
-    task = serving.board.live[RUN].task
+    held = sum(held_costs(serving.board.live, Caller("ann", tenant=True)).values())
+    task = serving.board.live.by_id[RUN].task
     assert task is not None
     await asyncio.wait([task])
     assert (limits, held) == ([most], most or 0.0)
@@ -253,7 +254,7 @@ async def test_the_demo_is_made_by_operators_where_no_graph_is(
 ) -> None:
     for name, status, code in (("ann", 403, "forbidden"), ("boss", 409, "graph_exists")):
         assert failure(await web.post("/api/demo", json={}, **of(name))) == (status, code)
-    assert serving.jobs.live == {}
+    assert serving.jobs.live.by_id == {}
 
 
 async def test_jobs_in_progress_are_listed_to_who_started_them(
@@ -262,7 +263,7 @@ async def test_jobs_in_progress_are_listed_to_who_started_them(
     boss = serving.tokens.programs[hash_token("boss")]
     for graph in ("papers", "other"):
         job = LiveJob(graph, boss, "repartition")
-        serving.jobs.live[job.id] = job
+        serving.jobs.live.by_id[job.id] = job
     one, other = (await web.get("/api/jobs/live", **of("boss"))).json()
     assert [(one["graph"], one["kind"]), other["graph"]] == [("papers", "repartition"), "other"]
     assert (await web.get("/api/jobs/live?graph=papers", **of("boss"))).json() == [one]

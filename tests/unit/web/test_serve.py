@@ -6,8 +6,9 @@ import asyncio
 import gc
 import socket
 from dataclasses import replace
+from functools import partialmethod
 from types import SimpleNamespace
-from typing import cast
+from typing import Any, cast
 
 import httpx2
 import pytest
@@ -121,8 +122,8 @@ async def hang(*_: object, **__: object) -> None:
 async def test_it_ends_although_the_database_hangs_and_connections_are_idle(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    assert LiveBoard.stop_s + module.STOP_S + module.FORCE_S < 5
-    monkeypatch.setattr(LiveBoard, "stop_s", 0.2)
+    assert LiveBoard[Any]().stop_s + module.STOP_S + module.FORCE_S < 5
+    monkeypatch.setattr(LiveBoard, "__init__", partialmethod(LiveBoard.__init__, stop_s=0.2))
     pgs = WorkingEngine(hang)
     pgs.jobs = SimpleNamespace(attempt=hang)
     async with served(pgs.as_pgs()) as server, server.owner() as owner:

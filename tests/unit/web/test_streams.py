@@ -19,6 +19,7 @@ from pgs_neo4j.web.jobs import LiveJob
 from pgs_neo4j.web.runs import events
 from pgs_neo4j.web.runs.board import LiveRun
 from pgs_neo4j.web.runs.events import FINAL, CutStreams, EventLog, stream_events, stream_snapshots
+from pgs_neo4j.web.served_work import end_work
 from tests.fakes.records import RUN, giving, stored_run
 from tests.in_process import in_process, serving_of
 
@@ -83,8 +84,8 @@ async def test_a_run_that_read_nothing_is_told_without_the_database() -> None:
     serving = serving_of(engine, OWNER)
     run = LiveRun(RUN, "papers", "default", OWNER, "Why?")
     run.log.add("accepted", {"run": RUN})
-    run.end("cancelled", {})
-    serving.board.live[RUN] = run
+    end_work(run, "cancelled", {})
+    serving.board.live.by_id[RUN] = run
     async with in_process(serving, "owner") as web:
         stream = await web.get(f"/api/runs/{RUN}/events")
         assert [line for line in stream.text.splitlines() if line.startswith("event")] == [
@@ -106,9 +107,9 @@ async def test_who_has_heard_everything_is_told_not_to_come_back() -> None:
     job = LiveJob("papers", OWNER, "demo")
     for log in (run.log, job.log):
         log.add("accepted", {})
-    serving.board.live[RUN], serving.jobs.live[job.id] = run, job
-    run.end("cancelled", {})
-    job.end("cancelled", {})
+    serving.board.live.by_id[RUN], serving.jobs.live.by_id[job.id] = run, job
+    end_work(run, "cancelled", {})
+    end_work(job, "cancelled", {})
     async with in_process(serving, "owner") as web:
         for path, log in (
             (f"/api/runs/{RUN}/events", run.log),
