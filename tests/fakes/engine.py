@@ -52,6 +52,22 @@ class Records:
         return []
 
 
+@dataclass(frozen=True, slots=True)
+class Graphs:
+    """The graphs of the engine, by their names."""
+
+    engine: Engine
+
+    async def __call__(self) -> list[SimpleNamespace]:
+        return [await self.get(name) for name in self.engine.names]
+
+    async def get(self, name: str | None) -> SimpleNamespace:
+        wanted = name or self.engine.names[0]
+        if wanted not in self.engine.names:
+            raise UnknownGraphError(f"there is no graph {wanted}")
+        return SimpleNamespace(name=wanted, generation=self.engine.current)
+
+
 @dataclass(slots=True)
 class Engine:
     """Replaces ``PGS``: records what it is asked for, and answers or raises as it is told."""
@@ -65,18 +81,17 @@ class Engine:
     calls: list[tuple[Any, ...]] = field(default_factory=list)
     working: Callable[[], Any] | None = None
 
-    async def graph(self, name: str | None) -> SimpleNamespace:
-        wanted = name or self.names[0]
-        if wanted not in self.names:
-            raise UnknownGraphError(f"there is no graph {wanted}")
-        return SimpleNamespace(name=wanted, generation=self.current)
-
     @property
     def jobs(self) -> Jobs:
         return Jobs(self)
 
-    async def graphs(self) -> list[SimpleNamespace]:
-        return [await self.graph(name) for name in self.names]
+    @property
+    def graphs(self) -> Graphs:
+        return Graphs(self)
+
+    @property
+    def partitions(self) -> Engine:
+        return self
 
     async def check(self, graph: str, *, scan: bool = True, on_event: Any = None) -> Drift | None:
         self.calls.append(("check", graph, scan))
@@ -85,7 +100,7 @@ class Engine:
     async def clean_up(self, graph: str) -> None:
         self.calls.append(("clean up", graph))
 
-    async def partition(
+    async def build(
         self, graph: str, *, force: bool, on_event: Any, keep_generations: int | None
     ) -> SimpleNamespace:
         self.calls.append(("partition", graph, force, keep_generations))

@@ -48,6 +48,10 @@ class Engine:
         self.asked.append((request.question, options_of(request)))
         return an_answer()
 
+    @property
+    def runs(self) -> Engine:
+        return self
+
     async def answer(self, run: str) -> Answer:
         self.asked.append(run)
         return an_answer(run, SimpleNamespace(findings=(SHOWN,)))

@@ -47,7 +47,7 @@ class Engine:
     def __init__(self) -> None:
         self.go, self.asked = asyncio.Event(), list[tuple[str, dict[str, Any]]]()
         self.graphs, self.config = StoredGraphs(), SimpleNamespace(max_cost=None)
-        self.runs = SimpleNamespace(new_id=self.new_id, costs=giving([]))
+        self.runs = SimpleNamespace(new_id=self.new_id, costs=giving([]), document=self.document)
         self.error: Exception | None = None
         self.answer = answered()
         self.ids = 0

@@ -236,7 +236,7 @@ async def test_a_list_that_is_empty_is_not_taken_for_all(
         stored.append(mapping)
         return True
 
-    engine.add_graph, engine.graphs.validate = add_graph, giving([])
+    engine.graphs.add, engine.graphs.validate = add_graph, giving([])
     new = {"name": "new", "text": ["text"]}
     for wrong in ([], None, "", [""]):
         refused = await web.post("/api/graphs", json=new | {part: wrong}, **of("boss"))
