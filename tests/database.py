@@ -17,13 +17,13 @@ from tests.graphs import PAPER_INDEX
 NAME_INDEXES = "documents/names/create_"
 # What loading, ingesting, and the graph of papers add to the schema of the engine.
 ADDITIONS = (
-    queries.get("documents/loads/create_loaded_constraint").text,
-    queries.get("documents/loads/create_load_constraint").text,
-    queries.get("documents/loads/create_staged_constraint").text,
-    queries.get("documents/create_entity_index").text,
-    queries.get("documents/create_unread_index").text,
-    queries.get("documents/descriptions/create_waiting_index").text,
-    queries.get("documents/vectors/create_vectors_index").text,
+    queries.get("documents/loading/create_loaded_constraint").text,
+    queries.get("documents/loading/create_load_constraint").text,
+    queries.get("documents/loading/create_staged_constraint").text,
+    queries.get("documents/publish/create_entity_index").text,
+    queries.get("documents/publish/create_unread_index").text,
+    queries.get("documents/publish/create_waiting_index").text,
+    queries.get("documents/publish/create_vectors_index").text,
     *(queries.get(name).text for name in queries.names() if name.startswith(NAME_INDEXES)),
     PAPER_INDEX,
 )

@@ -96,7 +96,7 @@ class Graphs:
 
 async def read_graph_states(db: Database) -> list[GraphState]:
     """Return the state of all graphs, by name, without scanning any of them."""
-    rows = await db.read(queries.get("engine/browse/read_graph_states"), longest=LONGEST_S)
+    rows = await db.read(queries.get("engine/read_graph_states"), longest=LONGEST_S)
     token = await read_change_token(db) if rows else None
     states = []
     for row in rows:

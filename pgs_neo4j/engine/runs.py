@@ -214,5 +214,5 @@ class Runs:
 async def read_costs(db: Database, days: int) -> list[DayCost]:
     """Read the costs of the last ``days`` days (UTC), today included, the latest first."""
     since = datetime.now(UTC).date() - timedelta(days=days - 1)
-    rows = await db.read(queries.get("engine/browse/read_costs"), since=since.isoformat())
+    rows = await db.read(queries.get("engine/read_costs"), since=since.isoformat())
     return [DayCost(**row) for row in rows]

@@ -166,7 +166,7 @@ async def claim_partitions(
     rows = await write_as_holder(
         db,
         handle,
-        queries.get("pgs/runs/claim_partitions"),
+        queries.get("pgs/claim_partitions"),
         session=session_uid,
         partitions=sorted(partition_ids),
         shared=claimed is None,

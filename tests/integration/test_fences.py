@@ -27,7 +27,7 @@ TAKING = {
     "pgs/runs/set_run_holders",
     "database/merge_leases",
     "pgs/partitioning/mark_abandoned",
-    "documents/take_ingest",
+    "documents/publish/take_ingest",
 }
 NOT_YET_THERE = {"pgs/runs/merge_jobs"}  # its holder is new with its node
 BLOCKED = "SHOW TRANSACTIONS YIELD status WHERE status STARTS WITH 'Blocked' RETURN status"
@@ -92,9 +92,9 @@ ROWS: dict[str, Any] = {
         {"source": "g1:2", "target": "g1:1", "edges": 2, "weight": 1}
     ],
     "pgs/partitioning/write_reached": [{"source": "g1:1", "target": "g1:2", "titles": ["t"]}],
-    "pgs/partitioning/write_segments": [{"uid": "g1:1", "first": 0}],
-    "pgs/partitioning/write_postings": [{"uid": "s1:0", "data": b"x"}],
-    "documents/set_roots": [{"id": "d0", "roots": ["r"]}],
+    "pgs/partitioning/describe/write_segments": [{"uid": "g1:1", "first": 0}],
+    "pgs/partitioning/describe/write_postings": [{"uid": "s1:0", "data": b"x"}],
+    "documents/publish/set_roots": [{"id": "d0", "roots": ["r"]}],
 }
 EMPTY = {"str": "", "int": 0, "float": 0.0, "number": 30.0, "dict": {}, "bool": False}
 
@@ -124,9 +124,9 @@ def params_of(query: Query) -> dict[str, Any]:
     """Parameters with which a statement would write something, had its sender the right to."""
     rows = ROWS.get(query.name, [])
     values = VALUES | {"rows": rows, "cells": rows}
-    if query.name == "pgs/partitioning/write_segments":
+    if query.name == "pgs/partitioning/describe/write_segments":
         values |= {"partitions": rows, "cells": 0}
-    if query.name == "documents/publish":
+    if query.name == "documents/publish/publish":
         values |= {"last": True}  # of its transaction
     return {
         name: values.get(name, [] if kind.startswith("list") else EMPTY.get(kind.rstrip("?")))

@@ -34,7 +34,13 @@ AFTER = {
     "radium.txt": "Pierre Curie carried radium across the Seine.\n",
 }
 Usage = namedtuple("Usage", "free")
-OWN = ("take_ingest", "keep_extractions", "publish", "delete_extractions", "release_ingest")
+OWN = (
+    "publish/take_ingest",
+    "extract/keep_extractions",
+    "publish/publish",
+    "extract/delete_extractions",
+    "publish/release_ingest",
+)
 FAULTS = [("dead", name) for name in OWN] + [("lost", name) for name in OWN[1:4]]
 """It goes before a write, or after it and before it tells."""
 

@@ -86,8 +86,8 @@ async def test_an_ingestion_is_a_tree_of_its_steps_without_text_also_if_it_fails
     assert sum(attributes(span)[spans.TEXTS] for span in embeddings) == done.embedded
     assert len(calls) + len(embeddings) == done.usage.calls
     statements = {span.name for span in traced.spans} & set(queries.names())
-    assert "documents/publish" in statements
-    assert step(traced, "publish")["documents/publish"] == 1
+    assert "documents/publish/publish" in statements
+    assert step(traced, "publish")["documents/publish/publish"] == 1
     async with hold_with_resolved_names(db, "docs", "Docs", "", None):
         with pytest.raises(BusyError):
             await pgs.ingest(folder, "docs")

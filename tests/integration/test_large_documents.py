@@ -22,7 +22,7 @@ from tests.engines import without_models
 from tests.killed_ingest import graph_without_name
 from tests.write_faults import faulty_writes
 
-PUBLISH = "documents/publish"
+PUBLISH = "documents/publish/publish"
 FAULTS = [("dead", 1), ("lost", 1), ("lost", 2), ("lost", 3), ("commit", 0)]
 """What fails after which write: before the first one, between any two, and at the commit."""
 Work = Callable[[Database], Awaitable[Any]]

@@ -57,7 +57,7 @@ def before_loaded(patch: pytest.MonkeyPatch, action: Callable[[], Awaitable[obje
     write = Database.write
 
     async def interrupted(db: Database, query: Query, **params: Any) -> list[Row]:
-        if query.name == "documents/loads/set_loaded":
+        if query.name == "documents/loading/set_loaded":
             patch.setattr(Database, "write", write)
             await action()
         return await write(db, query, **params)
@@ -198,7 +198,7 @@ async def test_a_load_that_fails_or_is_cancelled_leaves_the_earlier_graph(
     await load(db, chain(1, 2), "g")
     before, faults = await standing(db), faulty_writes(monkeypatch)
     for statement in ("write_staged_nodes", "write_staged_relationships", "set_loaded"):
-        faults.arm("once", 1, f"documents/loads/{statement}")
+        faults.arm("once", 1, f"documents/loading/{statement}")
         with pytest.raises(DatabaseUnavailableError, match="gone"):
             await load(db, chain(1, 2, 3, concept="new"), "g")
         assert await standing(db) == before, statement
@@ -214,13 +214,13 @@ async def test_the_next_load_clears_what_a_killed_one_left(db: Database) -> None
     await load(db, chain(1), "other")
     for graph in ("g", "other", "stale"):
         await db.write(
-            queries.get("documents/loads/merge_loads"),
+            queries.get("documents/loading/merge_loads"),
             graph=graph,
             load=f"killed {graph}",
             label="X",
         )
         await db.write(
-            queries.get("documents/loads/write_staged_nodes"),
+            queries.get("documents/loading/write_staged_nodes"),
             graph=graph,
             load=f"killed {graph}",
             batch=0,

@@ -88,7 +88,7 @@ async def test_a_crash_at_any_write_loses_no_text(
             faults.arm("dead", at)
             with suppress(DatabaseUnavailableError):
                 await pgs.partitions.build("papers")
-            merged = max(merged, faults.seen.count("pgs/partitioning/write_segments"))
+            merged = max(merged, faults.seen.count("pgs/partitioning/describe/write_segments"))
             fired = faults.fired
             faults.arm("", 0)
             assert await all_are_found(db)

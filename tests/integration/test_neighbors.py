@@ -62,7 +62,7 @@ async def test_a_neighbor_gets_its_share_by_both_degrees(
 
 
 def test_every_type_at_nodes_of_a_view_is_subtracted_from_degrees() -> None:
-    listed = set(re.findall(r"PGS_\w+[A-Z]", queries.get("search/find_neighbors").text))
+    listed = set(re.findall(r"PGS_\w+[A-Z]", queries.get("search/paths/find_neighbors").text))
     assert set(schema.TYPES) - INTERNAL <= listed
     subtracted = re.search(r"- COUNT {(.*)}", queries.get("pgs/checking/read_links").text)
     assert subtracted is not None

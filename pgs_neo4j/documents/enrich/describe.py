@@ -121,7 +121,7 @@ async def read_waiting(db: Database, graph: str) -> AsyncGenerator[list[Row]]:
 
     Raises DatabaseError.
     """
-    query, after = queries.get("documents/descriptions/read_undescribed"), ""
+    query, after = queries.get("documents/enrich/read_undescribed"), ""
     most = {"most": PAGE, "fragments": MOST_FRAGMENTS}
     while rows := await db.read(query, graph=graph, after=after, **most):
         yield rows
@@ -153,7 +153,7 @@ async def _write_descriptions(
 ) -> None:
     if not described:
         return
-    query = queries.get("documents/descriptions/write_descriptions")
+    query = queries.get("documents/enrich/write_descriptions")
     held = {"graph": writer.graph, "holder": writer.holder, "describer": describer.signature}
     if not await db.write(query, **held, rows=[*described]):
         raise writing_lost_error(writer.graph)
@@ -363,7 +363,7 @@ class NameTally:
         """Return the entities with too many mentions to join, and their number of mentions."""
         stored: Counter[str] = Counter()
         new: Counter[str] = Counter()
-        query, names = queries.get("documents/descriptions/count_mentions"), [*self.names]
+        query, names = queries.get("documents/enrich/count_mentions"), [*self.names]
         for first in range(0, len(names), KEYS):
             some = names[first : first + KEYS]
             rows = await db.read(query, graph=graph, keys=some)

@@ -232,14 +232,14 @@ async def read_space(db: Database, graph: str, other: str = "") -> VectorSpace |
 
     If the graph has vectors of several models, a model other than ``other`` is preferred.
     """
-    query = queries.get("documents/vectors/read_vector_models")
+    query = queries.get("documents/enrich/read_vector_models")
     rows = await db.read(query, graph=graph, other=other)
     return VectorSpace(rows[0]["model"], rows[0]["dimensions"]) if rows else None
 
 
 async def count_unembedded(db: Database, graph: str, label: str, model: str) -> tuple[int, int]:
     """Return the number of texts without a vector of a model, and the sum of their characters."""
-    query = queries.get("documents/vectors/count_unembedded")
+    query = queries.get("documents/enrich/count_unembedded")
     (row,) = await db.read(query, graph=graph, model=model, entities=entity_label(label))
     return row["texts"], row["characters"]
 
@@ -248,7 +248,7 @@ async def read_node_texts(
     db: Database, writer: Writer, model: str
 ) -> AsyncGenerator[list[WaitingText]]:
     """Yield pages of the nodes' texts without a vector of a model."""
-    query, after = queries.get("documents/vectors/read_unembedded_nodes"), ""
+    query, after = queries.get("documents/enrich/read_unembedded_nodes"), ""
     wanted: Row = {"graph": writer.graph, "model": model, "most": PAGE}
     wanted |= {"entities": entity_label(writer.label)}
     while rows := await db.read(query, **wanted, after=after):
@@ -265,7 +265,7 @@ async def read_fact_texts(
     db: Database, writer: Writer, model: str
 ) -> AsyncGenerator[list[WaitingText]]:
     """Yield pages of the facts without a vector of a model."""
-    query, after = queries.get("documents/vectors/read_unembedded_facts"), ("", "", "")
+    query, after = queries.get("documents/enrich/read_unembedded_facts"), ("", "", "")
     wanted: Row = {"graph": writer.graph, "model": model, "most": PAGE}
     while rows := await db.read(
         query, **wanted, **dict(zip(("source", "type", "target"), after, strict=True))
@@ -293,9 +293,9 @@ async def write_vectors(
         else:
             given["blank"].append(one.place.get("id", one.place))
     if "id" in texts[0].place:
-        written = await db.write(queries.get("documents/vectors/write_node_vectors"), **given)
+        written = await db.write(queries.get("documents/enrich/write_node_vectors"), **given)
     else:
-        query = queries.get("documents/vectors/write_fact_vectors")
+        query = queries.get("documents/enrich/write_fact_vectors")
         written = await db.write(query, **given, vector=fact_vector(writer.label))
     if not written:
         raise writing_lost_error(writer.graph)
@@ -308,13 +308,13 @@ async def forget_vectors(db: Database, writer: Writer, model: str) -> None:
     DatabaseError and LeaseLostError.
     """
     held = {"graph": writer.graph, "holder": writer.holder, "model": model, "most": PAGE}
-    facts, after = queries.get("documents/vectors/forget_facts"), ""
+    facts, after = queries.get("documents/enrich/forget_facts"), ""
     while after is not None:
         rows = await db.write(facts, **held, vector=fact_vector(writer.label), after=after)
         if not rows:
             raise writing_lost_error(writer.graph)
         after = rows[0]["last"]
-    nodes = queries.get("documents/vectors/forget_nodes")
+    nodes = queries.get("documents/enrich/forget_nodes")
     while rows := await db.write(nodes, **held):
         if not rows[0]["removed"]:
             return

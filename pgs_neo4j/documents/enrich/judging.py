@@ -186,7 +186,7 @@ def _make_judgments(pairs: Sequence[Pair], said: Sequence[bool | None]) -> Itera
 async def _read_shown_names(db: Database, graph: str, named: set[Named]) -> dict[Named, ShownName]:
     """Return the names of entities as a prompt shows them."""
     by_id = {entity_id(one): one for one in sorted(named)}
-    query = queries.get("documents/names/read_shown_names")
+    query = queries.get("documents/enrich/read_shown_names")
     rows = await db.read(query, graph=graph, ids=[*by_id])
     found = {
         by_id[row["id"]]: ShownName(row["name"], by_id[row["id"]][1], row["said"]) for row in rows
@@ -203,7 +203,7 @@ async def read_vectors(db: Database, graph: str) -> dict[Named, NDArray[np.float
     space = await read_space(db, graph)
     if space is None:
         return found
-    after, query = "", queries.get("documents/names/read_vectors")
+    after, query = "", queries.get("documents/enrich/read_vectors")
     while True:
         rows = await db.read(query, graph=graph, model=space.model, after=after, limit=PAGE)
         for row in rows:

@@ -81,12 +81,12 @@ class Keeper:
         """
         async with self._reading:
             if self._replies is None:
-                query = queries.get("documents/read_reply_keys")
+                query = queries.get("documents/extract/read_reply_keys")
                 rows = await self.db.read(query, graph=self.graph, prefix=REPLY)
                 self._replies = frozenset(row["key"] for row in rows)
         if REPLY + key not in self._replies:
             return None
-        query = queries.get("documents/read_extractions")
+        query = queries.get("documents/extract/read_extractions")
         rows = await self.db.read(query, graph=self.graph, keys=[REPLY + key])
         if not rows:
             return None
@@ -105,17 +105,17 @@ class Keeper:
 
         Raises DatabaseError.
         """
-        query = queries.get("documents/delete_replies")
+        query = queries.get("documents/extract/delete_replies")
         await self.db.write(query, graph=self.graph, prefix=REPLY)
 
     async def _add_documents(self, documents: Mapping[str, Sequence[str]]) -> None:
         rows = [{"key": key, "documents": [*ids]} for key, ids in sorted(documents.items()) if ids]
         if not rows:
             return
-        find = queries.get("documents/read_lacking_documents")
+        find = queries.get("documents/extract/read_lacking_documents")
         lacking = {row["key"] for row in await self.db.read(find, graph=self.graph, rows=rows)}
         if rows := [row for row in rows if row["key"] in lacking]:
-            query = queries.get("documents/add_documents")
+            query = queries.get("documents/extract/add_documents")
             await self.db.write(query, graph=self.graph, rows=rows)
 
     def _documents_of(self, key: str) -> list[str]:
@@ -139,7 +139,7 @@ class Keeper:
 
     async def _write(self, data: dict[str, Row]) -> None:
         rows = [{"key": key, **row} for key, row in data.items()]
-        query = queries.get("documents/keep_extractions")
+        query = queries.get("documents/extract/keep_extractions")
         if not await self.db.write(query, graph=self.graph, holder=self.holder, rows=rows):
             raise writing_lost_error(self.graph)
 
@@ -149,7 +149,9 @@ async def read_kept(db: Database, graph: str, keys: Iterable[str]) -> dict[str, 
     wanted = sorted(keys)
     if not wanted:
         return {}
-    rows = await db.read(queries.get("documents/read_extractions"), graph=graph, keys=wanted)
+    rows = await db.read(
+        queries.get("documents/extract/read_extractions"), graph=graph, keys=wanted
+    )
     return {row["key"]: EXTRACTION.validate_json(row["data"]) for row in rows}
 
 
@@ -158,7 +160,7 @@ async def forget_documents(db: Database, graph: str, documents: Sequence[str]) -
 
     An interrupted ingestion leaves it behind, for new or changed files. Raises DatabaseError.
     """
-    query = queries.get("documents/deletion/delete_kept")
+    query = queries.get("documents/extract/delete_kept")
     rows = await db.write(query, graph=graph, documents=[*documents])
     return sum(row["deleted"] for row in rows)
 
@@ -168,13 +170,13 @@ async def forget_all(db: Database, graph: str) -> int:
 
     If the graph has documents, nothing is deleted. Raises DatabaseError.
     """
-    rows = await db.write(queries.get("documents/deletion/delete_rest"), graph=graph)
+    rows = await db.write(queries.get("documents/extract/delete_rest"), graph=graph)
     return sum(row["deleted"] for row in rows)
 
 
 async def read_kept_documents(db: Database, graph: str) -> list[str]:
     """Return the ids of the documents with stored extractions or replies. Raises DatabaseError."""
-    rows = await db.read(queries.get("documents/deletion/read_kept"), graph=graph)
+    rows = await db.read(queries.get("documents/extract/read_kept"), graph=graph)
     return [row["document"] for row in rows]
 
 
@@ -184,6 +186,6 @@ async def forget_extractions(db: Database, graph: str, keys: Iterable[str]) -> i
     Raises DatabaseError.
     """
     wanted = sorted(set(keys))
-    query = queries.get("documents/delete_extractions")
+    query = queries.get("documents/extract/delete_extractions")
     rows = await db.write(query, graph=graph, keys=wanted) if wanted else []
     return sum(row["deleted"] for row in rows)

@@ -33,8 +33,8 @@ BATCH_ROWS = 5_000
 BATCH_BYTES = 8_000_000
 DELETE_ROWS = 10_000
 CONSTRAINTS = (
-    "documents/loads/create_load_constraint",
-    "documents/loads/create_staged_constraint",
+    "documents/loading/create_load_constraint",
+    "documents/loading/create_staged_constraint",
 )
 MAX_NAME_CHARACTERS = 500  # Neo4j indexes keys of up to 8 KB
 Row = dict[str, Any]
@@ -93,13 +93,13 @@ async def load(
 
 async def create_loaded_key(database: Database) -> None:
     """Create the unique key of loaded nodes, by which they are found. Raises DatabaseError."""
-    await database.write(queries.get("documents/loads/create_loaded_constraint"))
+    await database.write(queries.get("documents/loading/create_loaded_constraint"))
 
 
 async def check_label(database: Database, graph: str, label: str) -> None:
     """Raise UsageError if nodes outside the graph have the label."""
     rows = await database.read(
-        queries.get("documents/loads/read_label_conflicts"), graph=graph, label=label
+        queries.get("documents/loading/read_label_conflicts"), graph=graph, label=label
     )
     if rows[0]["conflict"]:
         raise UsageError(
@@ -131,7 +131,7 @@ def holds_documents_error(graph: str) -> UsageError:
 
 
 async def _read_kind(db: Database, graph: str) -> dict[str, bool]:
-    [row] = await db.read(queries.get("documents/read_kind"), graph=graph)
+    [row] = await db.read(queries.get("documents/loading/read_kind"), graph=graph)
     return row
 
 
@@ -161,11 +161,11 @@ async def _replace_graph(
     finished = False
     try:
         await database.write(
-            queries.get("documents/loads/merge_loads"), graph=graph, load=name, label=label
+            queries.get("documents/loading/merge_loads"), graph=graph, load=name, label=label
         )
         await _stage_file(database, file, graph, name, label, on_event)
         rows = await database.write(
-            queries.get("documents/loads/set_loaded"), graph=graph, load=name
+            queries.get("documents/loading/set_loaded"), graph=graph, load=name
         )
         _check_owned(rows, graph)
         if not rows[0]["finished"]:
@@ -187,10 +187,10 @@ async def _stage_file(
     nodes = (_node_row(node, label) for node in file.nodes)
     relationships = (_relationship_row(r, file.nodes) for r in file.relationships)
     for what, statement, source, total in (
-        ("nodes", "documents/loads/write_staged_nodes", nodes, len(file.nodes)),
+        ("nodes", "documents/loading/write_staged_nodes", nodes, len(file.nodes)),
         (
             "relationships",
-            "documents/loads/write_staged_relationships",
+            "documents/loading/write_staged_relationships",
             relationships,
             len(file.relationships),
         ),
@@ -240,10 +240,10 @@ def _check_owned(rows: list[Row], graph: str) -> None:
 
 async def _is_loaded(database: Database, file: GraphFile, graph: str, label: str) -> bool:
     """Return whether the database already holds exactly the file's content."""
-    nodes = queries.get("documents/loads/read_loaded_nodes")
+    nodes = queries.get("documents/loading/read_loaded_nodes")
     if not await database.stream(nodes, partial(_has_nodes, file, graph, label), graph=graph):
         return False
-    relationships = queries.get("documents/loads/read_loaded_relationships")
+    relationships = queries.get("documents/loading/read_loaded_relationships")
     return await database.stream(relationships, partial(_has_relationships, file), graph=graph)
 
 
@@ -284,13 +284,13 @@ def _signature_of(row: Row) -> tuple[Any, ...]:
 
 async def _delete_abandoned(database: Database, graph: str) -> None:
     for row in await database.read(
-        queries.get("documents/loads/read_abandoned_loads"), graph=graph
+        queries.get("documents/loading/read_abandoned_loads"), graph=graph
     ):
         await _delete_load(database, row["load"])
 
 
 async def _delete_load(database: Database, name: str) -> None:
-    query = queries.get("documents/loads/delete_staged")
+    query = queries.get("documents/loading/delete_staged")
     while (await database.write(query, load=name, limit=DELETE_ROWS))[0]["deleted"]:
         pass
-    await database.write(queries.get("documents/loads/delete_loads"), load=name)
+    await database.write(queries.get("documents/loading/delete_loads"), load=name)

@@ -207,7 +207,7 @@ async def keep_roots(db: Database, writer: Writer, roots: Mapping[str, Sequence[
 
     Raises LeaseLostError and DatabaseError.
     """
-    query = queries.get("documents/set_roots")
+    query = queries.get("documents/publish/set_roots")
     rows = [{"id": id_, "roots": [*hashes]} for id_, hashes in roots.items()]
     for first in range(0, len(rows), MOST_ROWS):
         some = rows[first : first + MOST_ROWS]

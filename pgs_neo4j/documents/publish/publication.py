@@ -123,7 +123,7 @@ async def publish(db: Database, writer: Writer, what: Publication, *, last: bool
     # These rows come first, because making them decides which types become labels.
     entities = [_entity_row(row, writer) for row in change.entities.values()]
     rows = await db.write(
-        queries.get("documents/publish"),
+        queries.get("documents/publish/publish"),
         graph=writer.graph,
         holder=writer.holder,
         publication=what.id,
@@ -268,10 +268,10 @@ def _relation_row(row: RelationRow) -> Row:
 async def prepare(db: Database) -> None:
     """Create the key and the indexes by which publishing finds nodes. Raises DatabaseError."""
     await create_loaded_key(db)
-    await db.write(queries.get("documents/create_entity_index"))
-    await db.write(queries.get("documents/create_unread_index"))
-    await db.write(queries.get("documents/descriptions/create_waiting_index"))
-    await db.write(queries.get("documents/vectors/create_vectors_index"))
+    await db.write(queries.get("documents/publish/create_entity_index"))
+    await db.write(queries.get("documents/publish/create_unread_index"))
+    await db.write(queries.get("documents/publish/create_waiting_index"))
+    await db.write(queries.get("documents/publish/create_vectors_index"))
 
 
 def mapping_of(label: str, embedding_model: str | None = None) -> GraphMapping:

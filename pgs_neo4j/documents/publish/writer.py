@@ -116,7 +116,7 @@ async def _hold_right(db: Database, writer: Writer) -> AsyncIterator[None]:
         async with keep_beating(renew, first_s=RENEWED_S, close_s=CLOSE_S):
             yield
     finally:
-        query = queries.get("documents/release_ingest")
+        query = queries.get("documents/publish/release_ingest")
         await to_the_end(db.write(query, graph=graph, holder=writer.holder))
 
 
@@ -126,7 +126,7 @@ async def _take_right(db: Database, writer: Writer, former: str = "") -> str:
     Returns the holder that has the right instead, empty on success.
     """
     rows = await db.write(
-        queries.get("documents/take_ingest"),
+        queries.get("documents/publish/take_ingest"),
         graph=writer.graph,
         holder=writer.holder,
         former=former,
@@ -156,7 +156,7 @@ async def read_type_labels(db: Database, graph: str, own: Iterable[str]) -> Type
     Raises DatabaseError.
     """
     taken, used = {*own}, set[str]()
-    for row in await db.read(queries.get("documents/read_type_labels"), graph=graph):
+    for row in await db.read(queries.get("documents/publish/read_type_labels"), graph=graph):
         used.update(row["used"])
         for mapping in row["mappings"]:
             taken.update(json.loads(mapping).get("labels") or ())

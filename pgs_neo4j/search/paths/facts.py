@@ -116,7 +116,7 @@ async def _read_facts(
     if not nodes:
         return []
     rows = await db.read(
-        queries.get("search/find_facts"),
+        queries.get("search/paths/find_facts"),
         nodes=list(nodes),
         types=list(mapping.relationship_types),
         vector=[] if vector is None else vector.tolist(),
@@ -139,7 +139,7 @@ async def find_facts_by_vector(
     ``MOST``. Raises DatabaseError.
     """
     rows = await db.read(
-        queries.get("search/find_facts_by_vector"),
+        queries.get("search/paths/find_facts_by_vector"),
         indexes=[index.name for index in indexes],
         vector=vector.tolist(),
         candidates=CANDIDATES * NEAREST,

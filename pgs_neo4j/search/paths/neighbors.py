@@ -49,7 +49,7 @@ async def find_neighbors(
     if not sources:
         return Hits("no nodes to walk from")
     rows = await db.read(
-        queries.get("search/find_neighbors"),
+        queries.get("search/paths/find_neighbors"),
         sources=list(sources),
         scores=list(map(float, sources.values())),
         types=list(mapping.relationship_types),
@@ -76,7 +76,7 @@ async def find_through_hubs(
     if not entries or not mapping.text_properties:
         return Hits("no nodes to walk from")
     rows = await db.read(
-        queries.get("search/find_through"),
+        queries.get("search/paths/find_through"),
         entries=entries,
         types=list(mapping.relationship_types),
         labels=list(mapping.labels),
@@ -129,7 +129,7 @@ async def find_passages(
     if not mapping.chunk_labels or not mapping.mention_types or not nodes:
         return Hits("every node with text is a passage")
     rows = await db.read(
-        queries.get("search/find_passages"),
+        queries.get("search/paths/find_passages"),
         nodes=list(nodes),
         far=FAR_NODES,
         types=list(mapping.relationship_types),
@@ -163,7 +163,7 @@ async def find_analogies(
     if graph is None or not entries:
         return Hits("no stored graph" if graph is None else "no nodes to begin at")
     rows = await db.read(
-        queries.get("search/find_analogies"),
+        queries.get("search/paths/find_analogies"),
         graph=graph,
         entries=[*entries],
         scores=[float(score) for score in entries.values()],

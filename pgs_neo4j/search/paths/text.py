@@ -91,7 +91,7 @@ async def _find_in_texts(
         return await find_by_words(db, own, mapping, question, k)
     exact = all(set(index.labels) <= set(mapping.labels) for index in covering)
     rows = await db.read(
-        queries.get("search/find_by_text"),
+        queries.get("search/paths/find_by_text"),
         indexes=[index.name for index in covering],
         words=" ".join(words_to_search(question)),
         labels=list(mapping.labels),
@@ -158,11 +158,11 @@ async def find_by_title(
     }
     names = [index.name for index in covering_title_indexes(indexes, mapping)]
     if not names:
-        rows = await db.read(queries.get("search/find_by_title"), keywords=sought, **asked)
+        rows = await db.read(queries.get("search/paths/find_by_title"), keywords=sought, **asked)
         return Hits(f"titles with {', '.join(sought)}", scores_of(rows))
     phrases = {keyword: _quote_phrase(_title_fields(mapping), keyword) for keyword in sought}
     rows = await db.read(
-        queries.get("search/find_by_title_index"),
+        queries.get("search/paths/find_by_title_index"),
         keywords=[keyword for keyword, phrase in phrases.items() if phrase],
         phrases=[phrase for phrase in phrases.values() if phrase],
         indexes=names,
@@ -211,7 +211,7 @@ async def find_findings(
     if graph is None or not asked_words:
         return Hits("no runs to look at" if graph is None else "no words to search for")
     rows = await db.read(
-        queries.get("search/find_findings"),
+        queries.get("search/paths/find_findings"),
         graph=graph,
         prefix=sessions,
         words=asked_words,

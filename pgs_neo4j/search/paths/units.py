@@ -38,7 +38,7 @@ async def find_units(
         return Hits("text index of the partitions")
     most = max(best.values())
     rows = await db.read(
-        queries.get("search/read_unit_states"),
+        queries.get("search/paths/read_unit_states"),
         generation=generation.id,
         prefix=sessions,
         partitions=list(best),

@@ -36,7 +36,7 @@ async def find_by_vector(
     names = [index.name for index in covering_vector_indexes(indexes, mapping, len(vector))]
     if names:
         rows = await db.read(
-            queries.get("search/find_by_vector"),
+            queries.get("search/paths/find_by_vector"),
             indexes=names,
             vector=vector.tolist(),
             embedding=mapping.embedding,
@@ -46,7 +46,7 @@ async def find_by_vector(
         )
         return Hits(f"vector index {', '.join(names)}", scores_of(rows))
     rows = await db.read(
-        queries.get("search/compare_vectors"),
+        queries.get("search/paths/compare_vectors"),
         vector=vector.tolist(),
         embedding=mapping.embedding,
         labels=list(mapping.labels),
@@ -70,7 +70,7 @@ async def stored_dimensions(
         if length and covering_vector_indexes(indexes, mapping, length):
             return length
     rows = await db.read(
-        queries.get("search/read_vector_size"),
+        queries.get("search/paths/read_vector_size"),
         embedding=mapping.embedding,
         labels=list(mapping.labels),
     )

@@ -116,7 +116,7 @@ async def find_by_shared_words(
     if not terms or not mapping.has_text:
         return {}
     rows = await db.read(
-        queries.get("search/find_by_shared_words"),
+        queries.get("search/paths/find_by_shared_words"),
         labels=list(mapping.labels),
         text=mapping.text_properties,
         facts=mapping.facts,
@@ -132,7 +132,7 @@ async def find_by_shared_words(
     scores = {row["element_id"]: _score_row(row, weights) for row in rows}
     best = sorted(scores, key=lambda node: (-scores[node], node))[: max(limit, CANDIDATES)]
     heads = await db.read(
-        queries.get("search/read_heads"),
+        queries.get("search/paths/read_heads"),
         nodes=best,
         text=mapping.text_properties,
         title=mapping.title_properties,

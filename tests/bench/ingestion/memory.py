@@ -98,14 +98,14 @@ class StoresNothing:
     """Answers as an empty database does, and lets every writer write."""
 
     async def read(self, query: Query, **params: Any) -> list[Row]:
-        if query.name == "documents/read_kind":
+        if query.name == "documents/loading/read_kind":
             return [{"loaded": False, "documents": False}]
         return []
 
     async def write(self, query: Query, **params: Any) -> list[Row]:
-        if query.name == "documents/take_ingest":
+        if query.name == "documents/publish/take_ingest":
             return [{"taken": True, "holder": params["holder"], "expires_at": ""}]
-        held = ("documents/publish", "documents/keep_extractions")
+        held = ("documents/publish/publish", "documents/extract/keep_extractions")
         return [{"held": True}] if query.name in held else []
 
 

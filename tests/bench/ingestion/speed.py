@@ -244,7 +244,7 @@ def published_rows() -> Iterator[tuple[list[float], list[dict[str, Any]]]]:
             seconds.append(perf_counter() - began)
 
     async def noted(self: Database, query: Any, **params: Any) -> Any:
-        if query.name == "documents/publish":
+        if query.name == "documents/publish/publish":
             rows.append(params)
         return await write(self, query, **params)
 

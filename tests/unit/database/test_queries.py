@@ -145,7 +145,7 @@ def test_statements_that_lock_nodes_of_the_user_are_counted_apart():
     written = [query for query in map(queries.get, queries.names()) if query.mode == "write"]
     linking = {query.name for query in written if LINKING.search(query.statement)}
     apart = {query.name for query in written if query.counter == queries.GRAPH}
-    assert apart - linking == {"documents/set_roots"}  # sets a property of documents
+    assert apart - linking == {"documents/publish/set_roots"}  # sets a property of documents
     assert linking - apart == UNLINKED
 
 

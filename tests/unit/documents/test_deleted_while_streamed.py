@@ -40,13 +40,13 @@ NODES: list[Row] = [
 ]
 RELATIONSHIP: Row = {"source": "a", "target": "b", "type": "SAYS", "properties": [["weight", 0.5]]}
 LOADED: dict[str, list[Any]] = {
-    "documents/loads/read_label_conflicts": [[{"conflict": False}]],
-    "documents/loads/read_loaded_nodes": [NODES],
-    "documents/loads/read_loaded_relationships": [[RELATIONSHIP]],
-    "documents/loads/write_staged_nodes": [[{"batches": 1}]],
-    "documents/loads/write_staged_relationships": [[{"batches": 2}]],
-    "documents/loads/delete_staged": [[{"deleted": 0}]],
-    "documents/loads/set_loaded": [[{"finished": True, "added": 0, "kept": 2, "removed": 0}]],
+    "documents/loading/read_label_conflicts": [[{"conflict": False}]],
+    "documents/loading/read_loaded_nodes": [NODES],
+    "documents/loading/read_loaded_relationships": [[RELATIONSHIP]],
+    "documents/loading/write_staged_nodes": [[{"batches": 1}]],
+    "documents/loading/write_staged_relationships": [[{"batches": 2}]],
+    "documents/loading/delete_staged": [[{"deleted": 0}]],
+    "documents/loading/set_loaded": [[{"finished": True, "added": 0, "kept": 2, "removed": 0}]],
 }
 
 
@@ -96,7 +96,7 @@ READERS = [
 
 
 def path(name: str) -> str:
-    return f"documents/loads/{name}" if "loaded" in name else f"documents/deletion/{name}"
+    return f"documents/loading/{name}" if "loaded" in name else f"documents/deletion/{name}"
 
 
 def database(name: str, steps: Sequence[Step]) -> tuple[Database, NamedDriver]:
@@ -172,4 +172,4 @@ async def test_a_loaded_node_without_its_id_is_not_the_content_of_the_file() -> 
     damaged = [*NODES[:1], {"labels": LABELS, "properties": {"name": "B", "graph": "town"}}]
     db, driver = database("read_loaded_nodes", [damaged])
     assert not await load_again(db)
-    assert driver.count("documents/loads/set_loaded") == 1
+    assert driver.count("documents/loading/set_loaded") == 1

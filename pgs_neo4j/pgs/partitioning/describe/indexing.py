@@ -89,7 +89,7 @@ async def read_texts(
         """Return the texts of the members at ``places`` ``(k,)``."""
         ids = members.nodes[places].tolist()
         rows = await tools.db.read(
-            queries.get("pgs/partitioning/read_texts"),
+            queries.get("pgs/partitioning/describe/read_texts"),
             ids=ids,
             text=mapping.text_properties,
             title=title,
@@ -192,7 +192,7 @@ class SegmentWriter:
             await self._write_cells(owner, batch)
         places = [{"uid": self.uids[part], "first": at} for part, at in self.firsts.items()]
         rows = await self.db.write(
-            queries.get("pgs/partitioning/write_segments"),
+            queries.get("pgs/partitioning/describe/write_segments"),
             **owner,
             size=segment.size,
             bits=segment.bits,
@@ -204,7 +204,7 @@ class SegmentWriter:
 
     async def _write_cells(self, owner: Row, cells: list[Row]) -> None:
         rows = await self.db.write(
-            queries.get("pgs/partitioning/write_postings"), **owner, cells=cells
+            queries.get("pgs/partitioning/describe/write_postings"), **owner, cells=cells
         )
         if not rows or rows[0]["written"] != len(cells):
             raise generation_lost(self.graph)
@@ -238,7 +238,9 @@ async def merge_segments(
     if not (order.mapping.has_text or order.mapping.has_title):
         return
     uids = [part.uid for part in partitions]
-    sizes = await tools.db.read(queries.get("pgs/partitioning/read_segment_sizes"), uids=uids)
+    sizes = await tools.db.read(
+        queries.get("pgs/partitioning/describe/read_segment_sizes"), uids=uids
+    )
     wanted = choose_scattered(cast("list[SegmentSize]", sizes))
     chosen = [part for part in partitions if part.uid in wanted]
     if not chosen:

@@ -92,7 +92,7 @@ async def _store_counts(
     rows = [{"uid": part.uid, "words": pack_counts(counts[part.id])} for part in partitions]
     for start in range(0, len(rows), WORD_ROWS):
         batch = rows[start : start + WORD_ROWS]
-        await db.write(queries.get("pgs/partitioning/write_word_counts"), rows=batch)
+        await db.write(queries.get("pgs/partitioning/describe/write_word_counts"), rows=batch)
 
 
 async def _read(db: Database, others: Sequence[Partition]) -> dict[int, Counter[str]]:
@@ -100,7 +100,7 @@ async def _read(db: Database, others: Sequence[Partition]) -> dict[int, Counter[
     stored: list[Row] = []
     if others:
         uids = [part.uid for part in others]
-        stored = await db.read(queries.get("pgs/partitioning/read_word_counts"), uids=uids)
+        stored = await db.read(queries.get("pgs/partitioning/describe/read_word_counts"), uids=uids)
     earlier = {row["uid"]: unpack_counts(row["words"]) for row in stored}
     # If the graph was just removed, its partitions have no counts any more.
     return {part.id: earlier.get(part.uid, Counter()) for part in others}

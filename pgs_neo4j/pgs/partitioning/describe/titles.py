@@ -117,7 +117,7 @@ async def read_titles(
     titles = dict.fromkeys(ids.tolist(), "")
     for start in range(0, len(ids), BATCH):
         rows = await db.read(
-            queries.get("pgs/partitioning/read_titles"),
+            queries.get("pgs/partitioning/describe/read_titles"),
             ids=ids[start : start + BATCH].tolist(),
             title=mapping.title_properties,
             text=mapping.text_properties,
