@@ -1,3 +1,3 @@
-// Finds the limits that passes were packed for.
+// Finds the limits for which passes over a partition were packed.
 // mode: schema
-CREATE INDEX pgs_reply_pass_tokens IF NOT EXISTS FOR (n:PgsReply) ON (n.pass_tokens)
+CREATE INDEX pgs_reply_pass_tokens IF NOT EXISTS FOR (n:PgsReply) ON (n.partition, n.pass_tokens)

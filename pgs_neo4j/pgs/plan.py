@@ -275,15 +275,18 @@ async def _plan_sweep(
     async with tools.gate:
         paid = await find_paid(order, tools, await read_packed(order, tools))
     order, passes = paid.packed.order, paid.packed.passes
-    unpaid = [item for item in passes if paid.keys.get(item.number) not in paid.replies]
-    tokens = [estimated_tokens(paid.prompts[item.label]) for item in unpaid]
-    # In a thread: the prompts of all passes and of their halves are rendered, which takes a while.
-    reading = await asyncio.to_thread(_bound_passes, order, tools, paid, bounds)
+    unpaid = paid.find_unpaid()
+    write_prompt = partial(_write_prompt, paid, tools.calls.asks_receipts(tools.llm))
+    # In threads: the prompts of all passes and of their halves are rendered, which takes a while.
+    tokens = await asyncio.to_thread(
+        lambda: [estimated_tokens(write_prompt(item)) for item in unpaid]
+    )
+    reading = await asyncio.to_thread(_bound_passes, paid, bounds, write_prompt)
     sweep = PlannedSweep(
         partition=order.partition.id,
         nodes=len(paid.packed.nodes),
         passes=len(passes),
-        cached=len(passes) - len(unpaid),
+        cached=len(passes) - len({item.number for item in unpaid}),
         input_tokens=sum(tokens),
         output_tokens=len(unpaid) * usual.sweep,
         output_most=len(unpaid) * order.config.sweep_max_tokens,
@@ -306,16 +309,16 @@ def _count_unpaid(part: Partition, paid: PaidPasses, unpaid: Sequence[Pass]) -> 
     return min(part.tokens, tokens), len({piece.rank for piece in pieces})
 
 
+def _write_prompt(paid: PaidPasses, coded: bool, item: Pass) -> Prompt:
+    """Return the prompt of a pass or of a half."""
+    packed, known = paid.packed, paid.prompts.get(item.label)
+    return known or sweep_prompt(packed.order, item, len(packed.passes), with_receipts=coded)
+
+
 def _bound_passes(
-    order: SweepOrder, tools: SweepTools, paid: PaidPasses, bounds: Bounds
+    paid: PaidPasses, bounds: Bounds, write_prompt: Callable[[Pass], Prompt]
 ) -> Reading:
     """Return the most that the passes over a partition take together."""
-    count, coded = len(paid.packed.passes), tools.calls.asks_receipts(tools.llm)
-
-    def write_prompt(item: Pass) -> Prompt:
-        known = paid.prompts.get(item.label)
-        return known or sweep_prompt(order, item, count, with_receipts=coded)
-
     total = Reading()
     for item in paid.packed.passes:
         reply = paid.replies.get(paid.keys.get(item.number, ""))

@@ -36,7 +36,7 @@ MOST_REJECTED = 100  # stored replies of one run; of any more, only the reasons 
 LONGEST_REJECTED = 50_000  # characters; the beginning of a rejected reply shows what is wrong
 LARGEST_INTEGER = 2**63 - 1  # in Neo4j; an endpoint may report more tokens
 FIRST_POLL_S = 0.1
-MOST_LIMITS = 8  # contexts of servers that passes were packed for; there are rarely two
+MOST_LIMITS = 4  # for which a partition is packed again in search of replies
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,6 @@ class Replies:
     shared: bool = True
     used: set[str] = field(default_factory=set)
     _waited: set[str] = field(default_factory=set)
-    _pass_limits: tuple[int, ...] | None = None
     _rejected: int = 0
 
     def note_wait(self, buyer: str, on_event: OnEvent) -> None:
@@ -87,32 +86,34 @@ class Replies:
     async def find(self, keys: Iterable[str | None]) -> dict[str, Completion]:
         """Return the cached replies by key, with a usage that costs nothing."""
         wanted = [key for key in keys if key is not None]
-        return await self._read(queries.get("llm/calls/read_replies"), wanted)
+        found = await self._read(queries.get("llm/calls/read_replies"), wanted)
+        self.used |= found.keys()
+        return found
 
     async def find_divided(self, keys: Iterable[str]) -> dict[str, Completion]:
         """Return the cached replies to prompts and to their halves, by key.
 
-        The key of a half is the key of the whole and one letter for each halving.
+        The key of a half is the key of the whole and one letter for each halving. The caller adds
+        the keys to ``used`` once it takes the replies.
         """
         return await self._read(queries.get("llm/calls/read_divided_replies"), list(keys))
 
-    async def pass_limits(self) -> tuple[int, ...]:
-        """Return the limits, in tokens, for which a server's context made passes smaller.
+    async def read_pass_limits(self, partition: int) -> list[int]:
+        """Return the limits, in tokens, for which passes over a partition were packed.
 
-        Only passes with a cached reply count. They are read once.
+        Only limits that came from a model's context, of passes with a cached reply; the limit with
+        the most replies first. ``partition`` is an id, which every graph has, so a limit may be
+        that of another graph. Raises DatabaseError.
         """
-        if self._pass_limits is None:
-            rows = await self.db.read(queries.get("llm/calls/read_pass_limits"), most=MOST_LIMITS)
-            self._pass_limits = tuple(row["tokens"] for row in rows)
-        return self._pass_limits
+        query = queries.get("llm/calls/read_pass_limits")
+        rows = await self.db.read(query, partition=partition, most=MOST_LIMITS)
+        return [row["tokens"] for row in rows]
 
     async def _read(self, query: Query, keys: list[str]) -> dict[str, Completion]:
         if not keys:
             return {}
         rows = await self.db.read(query, keys=keys)
-        replies = {row["key"]: _to_completion(row) for row in rows}
-        self.used |= replies.keys()
-        return replies
+        return {row["key"]: _to_completion(row) for row in rows}
 
     async def keep(self, rows: Sequence[Row]) -> None:
         """Store replies, given as rows from ``row``."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -17,8 +17,9 @@ from pgs_neo4j.llm.calls.replies import Replies, claim_purchases
 from pgs_neo4j.model import Completion, GraphMapping, Node, Partition, Prompt, Relationship
 from pgs_neo4j.pgs.sweeping.neighbors import render_analogies
 from pgs_neo4j.pgs.sweeping.order import SweepOrder, SweepTools
-from pgs_neo4j.pgs.sweeping.pack import Pass, pack
+from pgs_neo4j.pgs.sweeping.pack import HALVES, Pass, halve_pass, pack
 from pgs_neo4j.pgs.sweeping.report import frame_size, sweep_prompt
+from pgs_neo4j.pgs.sweeping.short_report import SHORT_MARK
 from pgs_neo4j.pgs.sweeping.strict import AGAIN_CHARACTERS
 from pgs_neo4j.text import node_text
 from pgs_neo4j.text.tokens import estimate, estimate_bytes
@@ -242,63 +243,118 @@ class PaidPasses:
     own: frozenset[str] = frozenset()
     busy: Mapping[str, str] = field(default_factory=dict)
 
-    @property
-    def nodes_paid(self) -> int:
-        """The number of nodes in passes with a cached reply, to the whole pass or to a half."""
-        # The key of a half begins with the key of its pass.
-        answered = {
-            number
-            for number, key in self.keys.items()
-            if any(reply.startswith(key) for reply in self.replies)
-        }
-        passes = (item for item in self.packed.passes if item.number in answered)
-        return len({piece.rank for item in passes for piece in item.pieces})
+    def find_unpaid(self) -> list[Pass]:
+        """Return the passes without a cached reply, or the halves that lack one."""
+        return [item for item, reply in self._follow() if reply is None]
+
+    def count_paid_nodes(self, *, proven: bool = False) -> int:
+        """Count the nodes in passes and halves with a cached reply; ``proven``: with a proof."""
+        paid = (
+            item
+            for item, reply in self._follow()
+            if reply is not None and (reply.proven or not proven)
+        )
+        return len({piece.rank for item in paid for piece in item.pieces})
+
+    def _follow(self) -> Iterator[tuple[Pass, Completion | None]]:
+        """Yield each pass, or the halves that it was read in, with the cached reply."""
+        left = list(reversed(self.packed.passes))
+        while left:
+            item = left.pop()
+            key = self.keys.get(item.number)
+            key = key + item.half if key else ""
+            reply = self.replies.get(key) or self.replies.get(key + SHORT_MARK)
+            halves_of_key = tuple(key + half for half in HALVES)
+            halved = key and any(other.startswith(halves_of_key) for other in self.replies)
+            if reply is None and halved:
+                halves = halve_pass(item, self.packed.relationships)
+                left += reversed(halves)
+                if halves:
+                    continue
+            yield item, reply
 
 
 async def find_paid(order: SweepOrder, tools: SweepTools, packed: PackedPartition) -> PaidPasses:
     """Return the passes to read with their cached replies. Raises DatabaseError.
 
     A run learns a server's limit only from its calls, so an earlier run may have packed the
-    partition for another limit. This function packs the partition for each limit that has cached
-    replies, and returns the passes whose cached replies cover the most nodes. ``order`` is the
-    order of ``packed`` before ``fit_frame``.
+    partition for another limit. If that left replies that cover more nodes, its passes are read
+    instead. ``order`` is the order of ``packed`` before ``fit_frame``.
     """
-    paid = await _find_replies(tools, packed)
-    if tools.replies is None or all(key in paid.replies for key in paid.keys.values()):
-        return paid
-    for most in await _find_other_limits(order, tools.replies, packed.most_tokens):
+    best = await _find_replies(tools, packed)
+    replies = tools.replies
+    if replies is None:
+        return best
+    if best.find_unpaid():
+        best = await _find_better(order, tools, replies, best)
+    replies.used |= best.replies.keys()
+    return best
+
+
+async def _find_better(
+    order: SweepOrder, tools: SweepTools, replies: Replies, current: PaidPasses
+) -> PaidPasses:
+    """Return the passes for the limit whose replies cover the most nodes.
+
+    Only proven replies speak for another limit: an unproven one would be taken again and again,
+    though passes that fit the context can be proven. Passes for a larger limit may not fit what the
+    model can take, so they are read only if none of them has to be bought.
+    """
+    best, most_nodes = current, current.count_paid_nodes()
+    packed = current.packed
+    for limit in await _find_other_limits(order, replies, packed.most_tokens):
         with suppress(ConfigError):  # another model's limit may leave no room for nodes
-            other = await pack_partition(order, tools, packed.nodes, packed.relationships, most)
+            other = await pack_partition(order, tools, packed.nodes, packed.relationships, limit)
             found = await _find_replies(tools, other)
-            if found.nodes_paid > paid.nodes_paid:
-                paid = found
-    return paid
+            nodes = found.count_paid_nodes(proven=True)
+            if nodes > most_nodes and not (
+                _is_larger(limit, packed.most_tokens) and found.find_unpaid()
+            ):
+                best, most_nodes = found, nodes
+    return best
 
 
 async def _find_other_limits(
     order: SweepOrder, replies: Replies, current: int | None
 ) -> list[int | None]:
-    """Return the configured limit and all limits of cached passes, without the current limit."""
+    """Return the configured limit and smaller limits of cached passes, without the current one."""
     configured = order.config.max_pass_tokens
-    limits = dict.fromkeys([configured, *await replies.pass_limits()])
-    return [most for most in limits if most != current]
+    stored = await replies.read_pass_limits(order.partition.id)
+    limits = [configured, *(most for most in stored if not _is_larger(most, configured))]
+    return [most for most in dict.fromkeys(limits) if most != current]
+
+
+def _is_larger(limit: int | None, other: int | None) -> bool:
+    """Return whether a limit of tokens is above another; None is no limit."""
+    return other is not None and (limit is None or limit > other)
 
 
 async def _find_replies(tools: SweepTools, packed: PackedPartition) -> PaidPasses:
     """Return the passes of a packed partition with their cached replies."""
+    # Rendering and hashing many prompts takes a while, and other calls should not wait for it.
+    prompts, keys = await asyncio.to_thread(_render_passes, tools, packed)
+    if tools.replies is None:
+        return PaidPasses(packed, prompts)
+    return PaidPasses(packed, prompts, keys, await tools.replies.find_divided(keys.values()))
+
+
+def _render_passes(
+    tools: SweepTools, packed: PackedPartition
+) -> tuple[dict[str, Prompt], dict[int, str]]:
+    """Return the prompts of passes by label, and the keys of their replies by number."""
     order, count, replies = packed.order, len(packed.passes), tools.replies
     coded = tools.calls.asks_receipts(tools.llm)
     prompts = {
         item.label: sweep_prompt(order, item, count, with_receipts=coded) for item in packed.passes
     }
     if replies is None:
-        return PaidPasses(packed, prompts)
+        return prompts, {}
     room, effort = order.config.sweep_max_tokens, order.config.sweep_effort
-    keys: dict[int, str] = {}
-    for item in packed.passes:
-        if key := replies.key(tools.llm, prompts[item.label], room, effort):
-            keys[item.number] = key
-    return PaidPasses(packed, prompts, keys, await replies.find_divided(keys.values()))
+    keys = {
+        item.number: replies.key(tools.llm, prompts[item.label], room, effort)
+        for item in packed.passes
+    }
+    return prompts, {number: key for number, key in keys.items() if key}
 
 
 async def claim_passes(tools: SweepTools, paid: PaidPasses) -> PaidPasses:
@@ -312,6 +368,7 @@ async def claim_passes(tools: SweepTools, paid: PaidPasses) -> PaidPasses:
         return paid
     claims = await claim_purchases(tools.db, replies.run, unpaid)
     stored = await replies.find_divided(claims.stored)
+    replies.used |= stored.keys()
     return replace(
         paid,
         replies={**paid.replies, **stored},

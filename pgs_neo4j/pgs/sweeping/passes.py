@@ -147,7 +147,9 @@ class PassReader:
                 self._tools.db, replies.run, key, lambda: calls.sweeping_stop() is not None
             ):
                 self._claimed.add(key)
-            self._paid |= await replies.find_divided([key])
+            bought = await replies.find_divided([key])
+            replies.used |= bought.keys()
+            self._paid |= bought
             if (stop := calls.sweeping_stop()) and not self._is_paid(item):
                 return self._add_outcome(_Outcome(item, error=stop.text, stop=stop))
         return await self.read(item)
