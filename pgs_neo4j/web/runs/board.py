@@ -6,6 +6,7 @@ import asyncio
 import logging
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from time import monotonic
@@ -13,7 +14,7 @@ from typing import Literal
 
 from pgs_neo4j.engine.live_work import LiveBoard
 from pgs_neo4j.engine.metrics import RunMetrics
-from pgs_neo4j.errors import BusyError, IdempotencyError
+from pgs_neo4j.errors import BusyError, DatabaseError, IdempotencyError
 from pgs_neo4j.events import OnEvent
 from pgs_neo4j.model import Answer
 from pgs_neo4j.telemetry.logs import log_ids
@@ -167,7 +168,9 @@ class RunBoard:
         try:
             await self.answering.settled()
             # Taken before the run counts as begun, since readers of what has begun compare it.
-            run.token = await self.read_token()
+            # Without it, no reader gets events; the work itself reports that the database is away.
+            with suppress(DatabaseError):
+                run.token = await self.read_token()
             run.state, run.began_at = "running", monotonic()
             logger.info("a run began on graph %s", one_line(run.graph))
             answer = await work(self.metrics.listen(run.graph, partial(hear_event, run)))
@@ -205,8 +208,8 @@ class RunBoard:
         while self._waiting and self._running < self.most:
             run = self._queue()[0]
             self._waiting.remove(run)
-            self._begin(run)
             if run.turn is not None and not run.turn.done():
+                self._begin(run)
                 run.turn.set_result(None)
             self._tell_places()
 

@@ -12,12 +12,13 @@ from typing import Any
 import pytest
 
 from pgs_neo4j.engine.live_work import is_active, wait_for_end
-from pgs_neo4j.errors import BusyError, IdempotencyError, StoppedError
+from pgs_neo4j.errors import BusyError, DatabaseUnavailableError, IdempotencyError, StoppedError
 from pgs_neo4j.events import OnEvent, PhaseStarted, TextStreamed
 from pgs_neo4j.model import Answer
 from pgs_neo4j.telemetry.logs import RUN
 from pgs_neo4j.web.access.callers import OWNER, Caller
 from pgs_neo4j.web.runs import board as module
+from pgs_neo4j.web.runs.awaited import start_awaited
 from pgs_neo4j.web.runs.board import LiveRun, RunBoard
 from pgs_neo4j.web.runs.events import MissedEventsError
 from pgs_neo4j.web.runs.served_data import ServedFailure
@@ -163,6 +164,34 @@ async def test_cancelling_at_the_moment_of_its_turn_loses_no_place() -> None:
     assert first.state == "answered"
     assert board._running == 0
     assert not board._waiting
+
+
+async def test_a_run_that_is_cancelled_as_another_ends_keeps_nobody_waiting() -> None:
+    board, go = RunBoard(1, unchanged), asyncio.Event()
+    board.start(a_run(1), held(go))
+    waiting = board.start(a_run(2), held(go))
+    await asyncio.sleep(0)
+    await asyncio.sleep(0)
+    # The task of the canceled run takes its next step only after the first run has ended.
+    go.set()
+    assert waiting.task is not None
+    waiting.task.cancel()
+    await wait_for_end(waiting)
+    assert (board._running, board._waiting) == (0, [])
+    assert (await told(board.start(a_run(3), at_once)))[-1][0] == "answered"
+
+
+async def test_a_run_whose_token_cannot_be_read_ends_as_its_work_does() -> None:
+    async def away() -> str | None:
+        raise DatabaseUnavailableError("the database is away; start it")
+
+    async def fail(hear: OnEvent) -> Answer:
+        raise DatabaseUnavailableError("the database is away; start it")
+
+    awaited = start_awaited(RunBoard(1, away), a_run(), fail)
+    with pytest.raises(DatabaseUnavailableError, match="the database is away"):
+        await awaited.answer()
+    assert (awaited.run.state, awaited.run.token) == ("failed", None)
 
 
 async def test_a_caller_has_so_many_runs_at_once_and_their_cost_is_held() -> None:
