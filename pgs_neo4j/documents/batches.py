@@ -1,4 +1,4 @@
-"""Groups items into batches, bounded in number and size."""
+"""Groups items into batches that are limited in number of items and in total size."""
 
 from __future__ import annotations
 
@@ -9,13 +9,14 @@ T = TypeVar("T")
 
 GROUP_DOCUMENTS = 50
 GROUP_BYTES = 2_000_000
-"""Bytes of text that one transaction writes. All its rows together take about ten times as much."""
+"""Bytes of text that one transaction writes. The rows for this text take about ten times as
+much."""
 
 
 def batches(
     items: Iterable[T], most: int, size: int, size_of: Callable[[T], int]
 ) -> Iterator[list[T]]:
-    """Yield batches of at most ``most`` items and ``size`` in total, in their order.
+    """Yield batches of at most ``most`` items and ``size`` in total, in the order of ``items``.
 
     An item larger than ``size`` forms its own batch.
     """

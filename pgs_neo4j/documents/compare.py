@@ -33,7 +33,7 @@ from pgs_neo4j.text.shown import natural_key
 
 DEFAULT = EntitySchema()
 TURN_LETTERS = 100_000
-"""Characters above which a text is divided in a thread, so that other tasks can run."""
+"""A text longer than this many characters is divided in a thread, so that other tasks can run."""
 
 
 @dataclass(slots=True)
@@ -41,10 +41,10 @@ class Compared:
     """The state of a comparison: the outcomes so far, and the stored documents not found yet.
 
     ``missing`` has the documents whose source is gone. ``elsewhere`` has the ids of documents whose
-    source was not looked for. ``unseen`` has the documents that a source may still yield, by the
-    source's id. ``rooted`` has new folder hashes for unchanged documents that store other ones.
-    ``done`` has the ids of sources that were read completely. ``stopped`` is the limit that ended
-    the comparison early, empty without one.
+    source was not looked for. ``unseen`` has, by the id of a source, the stored documents that this
+    source may still yield. ``rooted`` has the new folder hashes of unchanged documents whose stored
+    hashes differ. ``done`` has the ids of sources that were read completely. ``stopped`` is the
+    limit that ended the comparison early, or empty.
     """
 
     outcomes: list[DocumentOutcome]
@@ -59,7 +59,8 @@ class Compared:
     def of(cls, sources: Sources, stored: Mapping[str, StoredDocument]) -> Compared:
         """Return the comparison before any source is read.
 
-        No document of an unreadable folder is missing, because its files are unknown.
+        The documents of an unreadable folder do not count as missing, because its files are
+        unknown.
         """
         comparison = cls([], {}, {})
         ids = {source.id for source in sources.listed}
@@ -111,9 +112,10 @@ def compare(
 ) -> tuple[Compared, AsyncGenerator[WantedDocument]]:
     """Return the state of the comparison, and a generator of the documents to write.
 
-    The state is filled while the generator runs. A document with the same text and rules as in the
-    graph is unchanged, or stale if another model or prompt extracted it, or if the schema then
-    allowed less. A new document with the text of a missing document is reported as moved.
+    The state is filled while the generator runs. A document is unchanged if its text and rules are
+    the same as in the graph. It is stale if another model or prompt extracted it, or if the schema
+    at that time allowed less. A new document with the text of a missing document is reported as
+    moved.
     """
     comparison = Compared.of(order.sources, stored)
     rules, signature = hash_rules(order.rules, loader, chunker), extractor.signature
@@ -154,7 +156,7 @@ class _Comparer:
             self.comparison.done.add(source.id)
 
     def _roots_of(self, source: DocumentSource) -> tuple[str, ...]:
-        """Return hashes of a source's folder, empty if the source has none."""
+        """Return the hashes of a source's folder, empty if the source has no folder."""
         folder = folder_of(source)
         if folder is None:
             return ()
@@ -163,9 +165,10 @@ class _Comparer:
         return self.roots[folder]
 
     async def _load_source(self, source: DocumentSource) -> AsyncGenerator[LoadedDocument]:
-        """Yield the documents of a source, and record its stored documents that are missing.
+        """Yield the documents of a source, and record its missing stored documents.
 
-        After a fault, nothing is recorded as missing, because the source was not read completely.
+        After a fault, no document is recorded as missing, because the source was not read
+        completely.
         """
         unseen = self.comparison.unseen.pop(source.id, {})
         # If a file's only document is gone, "missing" says more than "empty".
@@ -196,9 +199,9 @@ class _Comparer:
                 self.comparison.outcomes.append(DocumentOutcome(id=source.id, state="empty"))
 
     def _check_loaded(self, loader: str, loaded: LoadedDocument, seen: set[str]) -> LoadedDocument:
-        """Return a document of a user's loader, checked and normalized like a built-in one's.
+        """Check and normalize a document from a user's loader, and return it.
 
-        ``seen`` has the ids of its source so far. Raises InputFileError.
+        ``seen`` has the ids that this source has yielded so far. Raises InputFileError.
         """
         check_id(loaded.id)
         if loaded.id in seen:
@@ -212,7 +215,10 @@ class _Comparer:
     async def _compare_document(
         self, loaded: LoadedDocument, by_hash: Mapping[str, list[str]], roots: tuple[str, ...]
     ) -> WantedDocument | None:
-        """Return a document to write, None if it stays or fails. Raises StoppedError."""
+        """Return a document to write, None if it need not be written or fails.
+
+        Raises StoppedError.
+        """
         hash_, known = hash_of(loaded.text), self.stored.get(loaded.id)
         if known and (state := self._state_if_kept(known, hash_)):
             self.comparison.outcomes.append(
@@ -230,7 +236,7 @@ class _Comparer:
         try:
             chunks = await self._divide(loaded.text)
             made = _make_chunks(loaded.id, chunks, self._list_signatures(known))
-            # A long text takes seconds, so a thread leaves time for other tasks.
+            # Dividing a long text takes seconds, so a thread does it while other tasks run.
             long = len(loaded.text.text) > TURN_LETTERS
             wanted = await asyncio.to_thread(list, made) if long else [*made]
         except (ModelError, ValueError) as error:
@@ -263,7 +269,7 @@ class _Comparer:
         return chunks_ending(text, await await_ends(name, dividing, length), self.order.rules)
 
     def _state_if_kept(self, known: StoredDocument, hash_: str) -> DocumentState | None:
-        """Return the state of a document that stays as it is, None if it has to be written."""
+        """Return the state of a document that is not written again, None if it must be written."""
         if (known.hash, known.rules) != (hash_, self.rules):
             return None
         if known.signature != self.signature or not all(map(self._allows_enough, known.told)):
@@ -272,11 +278,14 @@ class _Comparer:
         return "unchanged" if pruned == self.order.schema.signature else None
 
     def _allows_enough(self, told: str) -> bool:
-        """Return whether an extraction under the schema ``told`` has all that is wanted now."""
+        """Return whether an extraction has everything that the current schema allows.
+
+        The extraction was made with the schema of hash ``told``.
+        """
         return covers_schema(self.order.schema, told, self.order.schemas)
 
     def _list_signatures(self, known: StoredDocument | None) -> list[tuple[str, str]]:
-        """Return the extractor's signature with each usable schema hash, the wanted one first."""
+        """Return the extractor's signature with each usable schema hash, the current one first."""
         schema = self.extractor.schema
         if schema is None:
             return [(self.signature, "")]
@@ -287,7 +296,7 @@ class _Comparer:
 
 
 def normalize_loaded(loader: str, loaded: LoadedDocument) -> LoadedDocument:
-    """Return a document with normalized text, as the built-in readers return it.
+    """Return a document with its text normalized in the same way as by the built-in readers.
 
     Raises InputFileError if normalizing would shift the positions that come with the text.
     """
@@ -305,7 +314,7 @@ def normalize_loaded(loader: str, loaded: LoadedDocument) -> LoadedDocument:
 def covers_schema(schema: EntitySchema, told: str, schemas: Mapping[str, EntitySchema]) -> bool:
     """Return whether an extraction under the schema hash ``told`` has all that ``schema`` allows.
 
-    ``schemas`` maps hashes to schemas. An unknown hash counts only if it is that of ``schema``.
+    ``schemas`` maps hashes to schemas. An unknown hash counts only if it is the hash of ``schema``.
     """
     former = schemas.get(told)
     same = told == schema.told.signature
@@ -313,7 +322,7 @@ def covers_schema(schema: EntitySchema, told: str, schemas: Mapping[str, EntityS
 
 
 def hash_of(text: DocumentText) -> str:
-    """Return a hash of a document's text, pages, titles, given entities, and unread parts."""
+    """Return a hash of a document's text, pages, titles, given entities, unread parts, labels."""
     if not (text.page_starts or text.outline or text.given or text.unread or text.labels):
         return digest(text.text)
     outline = [[one.start, one.level, one.title] for one in text.outline]
@@ -324,13 +333,13 @@ def hash_of(text: DocumentText) -> str:
 
 
 def hash_rules(rules: ChunkRules, loader: DocumentLoader, chunker: Chunker | None = None) -> str:
-    """Return a hash of the rules by which documents are loaded, divided, and given additions."""
+    """Return a hash of the rules for loading documents, dividing them, and adding to them."""
     divided: object = [chunker.signature, rules.overlap] if chunker else rules.signature
     return digest([divided, loader.signature, additions.FORM])
 
 
 def _source_of(document: str, sources: Set[str]) -> str | None:
-    """Return the source that may hold a document: its id, or the part of it before a ``#``."""
+    """Return a document's possible source: its id, or the part of its id before a ``#``."""
     if document in sources:
         return document
     ends = (place for place, letter in enumerate(document) if letter == "#")
@@ -340,7 +349,7 @@ def _source_of(document: str, sources: Set[str]) -> str | None:
 def _make_chunks(
     document: str, chunks: Iterable[Chunk], signatures: Sequence[tuple[str, str]]
 ) -> Iterator[WantedChunk]:
-    """Yield the chunks of a document; ids of equal texts are numbered in order."""
+    """Yield the chunks of a document; chunks with equal texts get numbered ids, in their order."""
     repeated: Counter[str] = Counter()
     for chunk in chunks:
         repeated[chunk.hash] += 1

@@ -1,4 +1,4 @@
-"""Reads one document of a graph with its chunks, and explains why it is stale."""
+"""Reads one document of a graph with its chunks, and explains why this document is stale."""
 
 from __future__ import annotations
 

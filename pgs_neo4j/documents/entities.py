@@ -1,7 +1,7 @@
 """Lists, shows, merges, and splits the entities of a graph of documents at a user's request.
 
-A user's rulings survive later ingestions. An entity's page explains how each name joined it: by its
-letters, by its type, by a judgment, or by a ruling.
+A user's rulings survive later ingestions. An entity's page explains how each of its names joined
+the entity: by letters, by type, by a judgment, or by a ruling.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ from pgs_neo4j.text.name_variants import PresentName
 
 PREFIX = "entity"
 SHOWN = 50
-"""Most chunks, and most relations, on an entity's page."""
+"""Maximum chunks, and maximum relations, on an entity's page."""
 NONE: Judged = MappingProxyType({})
 LEADS, MERGED, APART, STRAY = "leads", "merged", "apart", "type"
 
@@ -64,8 +64,8 @@ async def list_entities(
 ) -> list[EntityInfo]:
     """Return at most ``limit`` entities, the most mentioned first. Raises DatabaseError.
 
-    ``text`` is a part of a name, and ``kind`` is a type. Neither is case-sensitive, and an empty
-    one matches all entities.
+    ``text`` is a part of a name, and ``kind`` is a type. Neither is case-sensitive. If empty,
+    either argument matches all entities.
     """
     rows = await db.read(
         queries.get("documents/entities/list"),
@@ -79,9 +79,9 @@ async def list_entities(
 
 
 async def read_entity(db: Database, graph: str, wanted: str) -> EntityPage:
-    """Return an entity with its names, chunks, and relations.
+    """Return the entity that ``wanted`` means with its names, chunks, and relations.
 
-    Raises UsageError unless exactly one entity is meant, and DatabaseError.
+    Raises UsageError unless ``wanted`` means exactly one entity, and DatabaseError.
     """
     entity = await find_entity(db, graph, wanted)
     id_ = entity_id(entity)
@@ -123,7 +123,7 @@ def _make_name(names: NameTallies, named: Named, joined: Joined) -> EntityName:
 async def merge_entities(db: Database, writer: Writer, wanted: Sequence[str], into: str) -> str:
     """Merge the ``wanted`` entities into the entity ``into``, and return the id of the result.
 
-    Raises UsageError if an entity does not exist or is merged already, LeaseLostError, and
+    Raises UsageError if an entity does not exist or is already merged, LeaseLostError, and
     DatabaseError.
     """
     graph = writer.graph
@@ -145,9 +145,9 @@ async def split_entity(
 ) -> list[str]:
     """Split names off an entity, and return the ids of the resulting entities.
 
-    A merged name leaves with all names that came with it, which restores the state before the
-    merge. Without ``names``, all merges into the entity are undone. Raises UsageError if the entity
-    or a name does not exist, LeaseLostError, and DatabaseError.
+    A merged name leaves together with all names that came with it, which restores the state before
+    the merge. Without ``names``, all merges into the entity are undone. Raises UsageError if the
+    entity or a name does not exist, LeaseLostError, and DatabaseError.
     """
     graph = writer.graph
     entity = await find_entity(db, graph, wanted)
@@ -160,7 +160,7 @@ async def split_entity(
         named = _find_name(own, entity, name)
         through = (named,) if joined[named].how == STRAY else (named, joined[named].to)
         if all(root_of(ruled, one) == root_of(former, one) for one in through):
-            ruled = _split_off(ruled, through, entity)  # Otherwise it left with an earlier name.
+            ruled = _split_off(ruled, through, entity)  # Else it left with an earlier name.
     if not names:
         ruled = _undo_merges(ruled, entity, wanted)
     await _publish_rulings(db, writer, former, ruled)
@@ -186,7 +186,7 @@ def _find_name(names: NameTallies, entity: Named, wanted: str) -> Named:
 def _split_off(ruled: Ruled, through: Sequence[Named], entity: Named) -> Ruled:
     """Return rulings that split a name off its entity.
 
-    ``through`` holds the name, and then the name through which it joined the entity, if any.
+    ``through`` has the name, and then the name through which it joined the entity, if there is one.
     """
     named = through[0]
     for one in through:
@@ -223,8 +223,8 @@ async def _publish_rulings(db: Database, writer: Writer, former: Ruled, ruled: R
 async def find_entity(db: Database, graph: str, wanted: str) -> Named:
     """Return the entity that ``wanted`` means: a name, ``Type:Name``, or an id.
 
-    An id always means its own entity, even if another entity has a name with the same key and type.
-    Raises UsageError unless exactly one entity is meant, and DatabaseError.
+    An id always means the entity with this id, even if another entity has a name with the same key
+    and type. Raises UsageError unless exactly one entity is meant, and DatabaseError.
     """
     meant = [*possible_names(wanted)]
     query = queries.get("documents/entities/find")
@@ -254,9 +254,9 @@ async def find_entity(db: Database, graph: str, wanted: str) -> Named:
 
 
 def possible_names(wanted: str) -> Iterator[tuple[str, str | None]]:
-    """Yield the keys and types that ``wanted`` may mean, the likeliest first.
+    """Yield the keys and types that ``wanted`` may mean, the most likely first.
 
-    The type is in lower case, None if any type is meant.
+    The type is in lower case, or None if any type is meant.
     """
     yield normalize_name(wanted), None
     kind, parted, name = wanted.removeprefix(f"{PREFIX}:").partition(":")
@@ -267,7 +267,7 @@ def possible_names(wanted: str) -> Iterator[tuple[str, str | None]]:
 
 @dataclass(frozen=True, slots=True)
 class Joined:
-    """How a name joined its entity, and through which other name; itself if through none."""
+    """How a name joined its entity, and through which name: another one, or the name itself."""
 
     how: str
     to: Named
@@ -276,7 +276,7 @@ class Joined:
 def explain_names(
     names: NameTallies, entity: Named, ruled: Ruled, resolver: Resolver, judged: Judged = NONE
 ) -> dict[Named, Joined]:
-    """Return how each name of an entity joined it; ``names`` has all of its names."""
+    """Return how each name of an entity joined the entity; ``names`` has all of these names."""
     force = rulings_in_force(ruled)
     pinned = {*force, *force.values()}
     types = names.types(pinned)

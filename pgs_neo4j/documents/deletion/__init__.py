@@ -1,1 +1,1 @@
-"""Deletes documents, and searches the database for what is left of their text."""
+"""Deletes documents, and searches the database for remaining traces of their text."""

@@ -1,8 +1,8 @@
-"""Deletes documents group by group, and proves that their text is gone.
+"""Deletes documents group by group, and proves that the database no longer has their text.
 
-A deletion stores what it searches for until its search has ended: hashes of the documents' ids and
-of runs of words, never text. If the process is killed after the documents are gone, the next
-deletion continues the search.
+A deletion stores its search terms until its search has ended. These are hashes of the documents'
+ids and of runs of words, never text. If the process is killed after the documents are deleted, the
+next deletion continues the search.
 """
 
 from __future__ import annotations
@@ -47,11 +47,12 @@ from pgs_neo4j.text.traces import Traces
 PART_CHUNKS = 1000
 """Chunks of a large document that one publication deletes."""
 PART_S = 300.0
-"""Most seconds of a transaction for each ``PART_CHUNKS`` chunks."""
+"""Maximum seconds of a transaction, for each ``PART_CHUNKS`` chunks."""
 MOST_HOLDERS = 1000
-"""Holders of deleted text that a deletion names. Further ones are only counted."""
+"""Maximum number of holders of deleted text that a deletion names. Further holders are only
+counted."""
 PORTION = 1_000_000
-"""Most bytes of runs in one node. A run has eight bytes."""
+"""Maximum number of hashed runs to store in one node. The hash of a run has eight bytes."""
 
 
 async def delete_documents(
@@ -64,14 +65,14 @@ async def delete_documents(
     forget_answers: bool = False,
     on_event: OnEvent = ignore,
 ) -> Deletion:
-    """Delete documents with all that only they contain, and report what still holds their text.
+    """Delete documents and everything that only they contain, and report what still has their text.
 
     Stored replies and descriptions with their text are deleted first, so that an interrupted
-    deletion leaves none behind. ``forget_answers`` also removes texts of answers that quote a
-    deleted document. An interrupted search is continued. ``unfinished`` has the ids of documents
-    whose first ingestion was interrupted; their stored replies are deleted. ``forget_rest`` deletes
-    all other stored replies if no document is left. Raises DatabaseError, and LeaseLostError if
-    another writer took over.
+    deletion leaves none of these behind. ``forget_answers`` also removes texts of answers that
+    quote a deleted document. An interrupted search is continued. ``unfinished`` has the ids of
+    documents whose first ingestion was interrupted; the stored replies of these documents are
+    deleted. ``forget_rest`` deletes all other stored replies if no document is left. Raises
+    DatabaseError, and LeaseLostError if another writer took over.
     """
     began, traces = perf_counter(), Traces()
     step = f"delete {counted(len(documents), 'document')}, and search for the text"
@@ -159,7 +160,7 @@ async def _delete_group(
 async def _delete_and_count(
     writer: Writer, ids: Sequence[str], db: Database, *, apart: bool = False
 ) -> tuple[int, int]:
-    """Delete some documents, and return the number of entities and relations that vanish.
+    """Delete some documents, and return the numbers of entities and relations that disappear.
 
     ``apart`` gives each part of a large document its own transaction.
     """
@@ -175,9 +176,10 @@ async def _delete_and_count(
 async def _assemble_publications(
     db: Database, writer: Writer, ids: Sequence[str]
 ) -> AsyncGenerator[Publication]:
-    """Yield the publications that delete some documents; a large one loses its chunks first.
+    """Yield the publications that delete some documents; a large document loses its chunks first.
 
-    It also loses its hash then. So if its file returns, the document does not count as unchanged.
+    With its first chunks, a large document also loses its hash. So if its file returns before the
+    deletion is complete, the document does not count as unchanged.
     """
     graph, resolution = writer.graph, writer.resolution
     chunks = await read_chunk_ids(db, graph, ids) if len(ids) == 1 else []
@@ -191,12 +193,12 @@ async def _assemble_publications(
 async def _report_traces(
     db: Database, scan: Scan, done: Deletion, *, forget_answers: bool
 ) -> Deletion:
-    """Remove traces where that is allowed, and return the deletion with the remaining traces."""
+    """Remove the traces that may be removed, and return the deletion with the remaining traces."""
     removed = await remove_remade(db, scan.found, scan.traces)
     quoting = await find_quoting(db, scan.found)
     forgotten = await forget(db, scan.found, scan.traces) if forget_answers else []
     gone = {(one.element_id, one.place) for one in forgotten}
-    # After forgetting, answers hold traces only in their keys, so their nodes count as holders.
+    # After forgetting, answers have traces only in their keys, so their nodes count as holders.
     settled: Mapping[str, QuotingRun] = {} if forget_answers else quoting
     held = [
         one
@@ -216,7 +218,7 @@ async def _report_traces(
 
 
 async def _remove_remade(db: Database, traces: Traces, done: Deletion) -> Deletion:
-    """Remove stored replies and similar data with traces, because they can be made again."""
+    """Remove stored replies and similar data with traces, because pgs can make this data again."""
     if traces.empty:
         return done
     scan = await scan_remade(db, traces)
@@ -254,8 +256,8 @@ def _list_runs(quoting: Iterable[QuotingRun], *, forgotten: bool) -> tuple[Quoti
 class BegunDeletions:
     """The deletions of a graph whose search has not ended.
 
-    ``uids`` identify the nodes that store them, ``label`` is the graph's label, and ``documents``
-    are hashes of the documents' ids.
+    ``uids`` identify the nodes that store these deletions, ``label`` is the graph's label, and
+    ``documents`` are hashes of the deleted documents' ids.
     """
 
     uids: tuple[str, ...] = ()
@@ -282,7 +284,7 @@ async def read_begun(db: Database, graph: str) -> BegunDeletions:
 
 
 async def add_begun(db: Database, begun: BegunDeletions, traces: Traces) -> None:
-    """Add the search of unfinished deletions to ``traces``. Raises DatabaseError."""
+    """Add the search terms of unfinished deletions to ``traces``. Raises DatabaseError."""
     traces.sentences += begun.sentences
     traces.short += begun.short
     query = queries.get("documents/deletion/read_deletion_runs")
@@ -294,10 +296,11 @@ async def add_begun(db: Database, begun: BegunDeletions, traces: Traces) -> None
 async def keep_deletion(
     db: Database, writer: Writer, ids: Sequence[str], traces: Traces, begun: BegunDeletions
 ) -> list[str]:
-    """Store what a deletion searches for before it begins, and return the uids of its new nodes.
+    """Store the search terms of a deletion before it begins, and return the uids of the new nodes.
 
-    The counts of unfinished deletions are left out, because their nodes already hold them. Raises
-    DatabaseError, and LeaseLostError if another writer took over.
+    The counts of the unfinished deletions in ``begun`` are left out, because the nodes of these
+    deletions already store the counts. Raises DatabaseError, and LeaseLostError if another writer
+    took over.
     """
     runs, own = traces.runs, f"{writer.graph}/{uuid4().hex}"
     documents = sorted(set(map(digest, ids)) - begun.documents)
@@ -326,8 +329,8 @@ async def keep_deletion(
 async def end_deletions(db: Database, writer: Writer, uids: Sequence[str]) -> None:
     """Mark deletions as ended, because their search is complete.
 
-    Their stored hashes are deleted once no run is in progress that began before. Raises
-    DatabaseError, and LeaseLostError if another writer took over.
+    Their stored hashes are deleted as soon as all runs have ended that began before the deletions
+    ended. Raises DatabaseError, and LeaseLostError if another writer took over.
     """
     query = queries.get("documents/deletion/set_ended")
     held = {"graph": writer.graph, "holder": writer.holder}

@@ -1,6 +1,6 @@
-"""Searches the whole database for text of deleted documents, and removes it if possible.
+"""Searches the whole database for text of deleted documents, and removes this text if possible.
 
-Stored replies, skeletons, and descriptions are removed, because they are made again when they are
+Stored replies, skeletons, and descriptions are removed, because pgs makes them again when they are
 missing. Answers lose the texts that quote a deleted document if the user asks for it.
 """
 
@@ -24,12 +24,12 @@ from pgs_neo4j.text.words import stems
 
 MEGABYTE = 1_000_000
 BATCH = MEGABYTE
-"""Characters that are compared at once."""
+"""Number of characters to compare at once."""
 FETCHED = 200
 """Rows to fetch at once. The text of an answer has about 100,000 characters."""
 LEAST = SHORTEST
-"""Characters of the shortest text that can hold a run. In scripts without spaces, a word may have
-one character."""
+"""Length in characters of the shortest text that can contain a run. In scripts without spaces, a
+word may have one character."""
 DESCRIBED = "PgsPartition"
 ANSWERS = frozenset(
     (
@@ -41,21 +41,21 @@ ANSWERS = frozenset(
 REPLACED = ANSWERS | {DESCRIBED}
 """Labels of nodes that may lose texts, but stay in the graph."""
 FORGOTTEN = "[forgotten: it quoted a deleted document]"
-"""Replaces a removed text."""
+"""The text that replaces a removed text."""
 REMADE = frozenset(("PgsReply", "PgsExtraction", "PgsSkeleton"))
-"""Labels of nodes that are made again when they are missing."""
+"""Labels of nodes that pgs makes again when they are missing."""
 KEYS = frozenset(("id", "uid", "key", "graph", "run", "holder", "idempotency"))
 """Properties that identify nodes, which never change."""
 SEVERAL = 2
-"""Least number of words in a JSON value to count as text. Fixed values, such as kinds, have one."""
+"""Minimum words of a JSON value that counts as text. Fixed values, such as kinds, have one word."""
 MOST = 500
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HeldText:
-    """A property that holds traces.
+    """A property that contains traces.
 
-    A relationship has neither labels nor an element id here. ``value`` is set only for pgs's own
+    For a relationship, ``labels`` and ``element_id`` are empty. ``value`` is set only for pgs's own
     nodes whose texts may be replaced.
     """
 
@@ -69,7 +69,7 @@ class HeldText:
 
 @dataclass(slots=True)
 class Scan:
-    """The progress of a search, and the properties found to hold traces."""
+    """The progress of a search, and the properties with traces found so far."""
 
     traces: Traces
     on_event: OnEvent = ignore
@@ -79,7 +79,7 @@ class Scan:
 
 
 async def drop_live_texts(db: Database, graph: str, traces: Traces, gone: Sequence[str]) -> None:
-    """Remove text from ``traces`` that chunks of other documents than ``gone`` also hold.
+    """Remove text from ``traces`` that chunks of documents outside ``gone`` also contain.
 
     Raises DatabaseError.
     """
@@ -100,7 +100,7 @@ async def _drop_texts(traces: Traces, rows: AsyncIterator[Row]) -> None:
 
 
 async def scan_remade(db: Database, traces: Traces) -> Scan:
-    """Search the nodes that are made again when they are missing, and return those with traces.
+    """Search the nodes that pgs makes again when they are missing, and return those with traces.
 
     Raises DatabaseError.
     """
@@ -109,11 +109,11 @@ async def scan_remade(db: Database, traces: Traces) -> Scan:
 
 
 async def scan_database(db: Database, graph: str, traces: Traces, on_event: OnEvent) -> Scan:
-    """Search nodes, relationships, and full-text indexes, and return what holds traces.
+    """Search nodes, relationships, and full-text indexes, and return all properties with traces.
 
-    This reads all text once, which takes 3 to 10 seconds per 10 MB, mostly for the many rows of
-    relationships. It needs memory for one batch. A statement starts again if something that it
-    has found is deleted during the search. Raises DatabaseError.
+    The search reads all text once. This takes 3 to 10 seconds per 10 MB, mostly because of the many
+    rows of relationships. It needs memory for one batch. If another transaction deletes something
+    that a statement has found, the statement starts again. Raises DatabaseError.
     """
     scan = Scan(traces, on_event)
     query = queries.get("documents/deletion/scan_nodes")
@@ -180,7 +180,7 @@ def _make_held(row: Row, place: str, value: Any) -> HeldText:
 
 
 async def _ask_indexes(db: Database, scan: Scan) -> None:
-    """Search full-text indexes for phrases, and add nodes whose present texts lack them."""
+    """Search full-text indexes for phrases, and add nodes whose current texts lack the phrase."""
     phrases = [_quote_phrase(phrase) for phrase in scan.traces.phrases]
     holding = {one.element_id for one in scan.found}
     for index in await list_search_indexes(db) if phrases else ():
@@ -197,7 +197,7 @@ async def _ask_indexes(db: Database, scan: Scan) -> None:
 
 
 def _is_alike(phrase: str, texts: Iterable[str]) -> bool:
-    """Return whether texts hold all stems of a phrase, so that an analyzer may confuse them."""
+    """Return whether texts contain all stems of a phrase, so that an analyzer may match it."""
     return set(stems(phrase)) <= {stem for text in texts for stem in stems(text)}
 
 
@@ -233,7 +233,7 @@ async def remove_remade(db: Database, held: Sequence[HeldText], traces: Traces) 
 
 
 async def find_quoting(db: Database, held: Sequence[HeldText]) -> dict[str, QuotingRun]:
-    """Return the runs whose records hold traces, by element id. Raises DatabaseError."""
+    """Return the runs whose records contain traces, by element id. Raises DatabaseError."""
     ids = sorted({one.element_id for one in held if ANSWERS.intersection(one.labels)})
     query = queries.get("documents/deletion/read_quoting_runs")
     rows = await db.read(query, ids=ids) if ids else []
@@ -256,10 +256,10 @@ async def forget(db: Database, held: Sequence[HeldText], traces: Traces) -> list
 
 
 def without(value: Any, traces: Traces, mark: str) -> Any:
-    """Return a property's value with ``mark`` in place of each text that holds traces.
+    """Return a property's value with ``mark`` in place of each text that contains traces.
 
-    Texts within JSON are replaced one by one, and the whole JSON if that is not enough. If ``mark``
-    is empty, a list loses these texts.
+    In JSON, texts are replaced one by one, or the whole JSON if traces remain after that. If
+    ``mark`` is empty, a list loses the texts with traces.
     """
     if isinstance(value, list):
         left = [without(one, traces, mark) for one in value]
@@ -277,10 +277,10 @@ def without(value: Any, traces: Traces, mark: str) -> Any:
 
 
 def _remove_leaves(data: Any, traces: Traces, mark: str) -> Any:
-    """Return JSON data with ``mark`` in place of the texts and keys that hold traces.
+    """Return JSON data with ``mark`` in place of the texts and keys that contain traces.
 
-    Several texts may hold a trace only together. Then the smallest value around them loses its
-    texts of several words, and all texts if that is not enough.
+    A trace may span several texts. Then in the smallest list or object around these texts, all
+    texts of several words are replaced, or all texts if the trace remains after that.
     """
     if isinstance(data, str):
         return mark if traces.find([data]) else data

@@ -1,6 +1,7 @@
 """Finds pairs of close names, and asks a model whether both name the same thing.
 
-Close names have similar letters or near vectors, but are not variants by the rules of letters.
+Close names have similar letters or near vectors, but by the rules of spelling they are not variants
+of each other.
 """
 
 from __future__ import annotations
@@ -25,11 +26,12 @@ from pgs_neo4j.text.name_variants import PresentName
 from pgs_neo4j.text.thinking import strip_thinking
 
 LEAST_LIKENESS = 75.0
-"""Least likeness of a close pair, in percent."""
+"""Minimum likeness of a close pair, in percent."""
 MOST_PAIRS = 500
-"""Most pairs that one ingestion asks about; the closest are taken."""
+"""Maximum number of pairs that one ingestion asks about. The closest pairs are used."""
 MOST_SHARING = 50
-"""Most names of a type that may share a word. A more common word says little."""
+"""Maximum number of names of a type that share a block. A more common block distinguishes
+little."""
 FIRST_LETTERS = 4
 Pair = tuple[Named, Named]
 
@@ -63,7 +65,7 @@ def close_pairs(
 def likeness(one: PresentName, other: PresentName) -> float:
     """Return the likeness of two names, in percent.
 
-    It is 100 if one name abbreviates the other, or if it holds all words of the other.
+    It is 100 if one name abbreviates the other, or if one name contains all words of the other.
     """
     fuzz = _import_fuzz()
     first, second = (" ".join(name.form.words) for name in (one, other))
@@ -76,7 +78,7 @@ def likeness(one: PresentName, other: PresentName) -> float:
 
 
 def _pair_by_blocks(names: Iterable[PresentName]) -> Iterator[Pair]:
-    """Yield pairs of names of one type that share a word, its first letters, or initials."""
+    """Yield pairs of names of one type with the same word, first letters of a word, or initials."""
     blocks: dict[tuple[str, str], list[Named]] = defaultdict(list)
     for name in names:
         for block in _list_blocks(name):
@@ -120,15 +122,15 @@ Relatives, parts, versions, branches, and namesakes are different. If what is sa
 decide, write different.
 """
 ROOM = 2_000
-"""Tokens of a reply. A model may think before it writes a few lines."""
+"""Maximum tokens of a reply. A model may think before it writes its few lines."""
 MOST_SHOWN = 400
-"""Characters that a prompt shows of a name's descriptions."""
+"""Maximum characters of a name's descriptions in a prompt."""
 _LINE = re.compile(r"^\W*(\d+)\W+(same|different)\b", re.IGNORECASE | re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
 class ShownName:
-    """A name as a prompt shows it: its spelling, its type, and its descriptions in ``said``."""
+    """A name as a prompt shows it: its spelling, its type, and in ``said`` its descriptions."""
 
     name: str
     type: str
@@ -144,7 +146,7 @@ class ModelArbiter:
     effort: Effort | None = None
 
     async def judge(self, pairs: Sequence[tuple[ShownName, ShownName]]) -> list[bool | None]:
-        """Return whether each pair means the same thing, None if the reply leaves it open.
+        """Return whether each pair means the same thing, None for pairs that the reply leaves open.
 
         Raises PromptTooLongError if there are too many pairs for the model, ModelError, and
         StoppedError.
@@ -167,7 +169,7 @@ def judging_prompt(pairs: Sequence[tuple[ShownName, ShownName]]) -> Prompt:
 
 
 def parse_judgments(text: str, count: int) -> list[bool | None]:
-    """Return the judgment on each pair by a reply, None if the reply gives none or both."""
+    """Return a reply's judgment on each pair, None for a pair with no judgment or with both."""
     judgments: dict[int, set[bool]] = {}
     for number, word in _LINE.findall(text):
         judgments.setdefault(int(number), set()).add(word.lower() == "same")

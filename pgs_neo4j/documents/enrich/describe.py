@@ -1,4 +1,4 @@
-"""Combines the descriptions that many chunks give of an entity, after all documents are published.
+"""Combines the descriptions of an entity from many chunks, after all documents are published.
 
 So an entity that many documents mention is described once per ingestion, not once per document. A
 model condenses the descriptions in a tree, so that a new description changes only a few calls. The
@@ -49,23 +49,24 @@ passages contradict each other, say so. Add nothing that they do not say. Write 
 without headings, lists, and introduction.
 """
 ROOMS = (800, 1_600, 3_200)
-"""Tokens of the first reply, and of each retry after a truncated reply."""
+"""Maximum tokens of the first reply, and of each retry after a truncated reply."""
 REPLY_TOKENS = 150
-"""Tokens of a typical reply."""
+"""Number of tokens of a typical reply."""
 USUAL_REPLY = "Word " * REPLY_TOKENS
-"""Replaces a reply in a plan; it has the typical length."""
+"""A text of typical length that stands for a reply in a plan."""
 _IDEOGRAPHS = "\u2e80"
-"""From this character on, letters stand for syllables or words, without spaces between words."""
+"""The first ideograph. From here on, a letter is a syllable or a word, and no spaces divide
+words."""
 DIGIT_BITS = 4
-"""Bits of a hash that select the group on each level: 64 descriptions make groups of about 4."""
+"""Bits of a hash that select the group on each level: 64 descriptions form groups of about 4."""
 PAGE = 100
-"""Entities that are read and written together."""
+"""Number of entities that are read and written together."""
 USUAL_FRAGMENT = "It is one of the sentences that a chunk of a document says of an entity in it."
 """A description of typical length."""
 MOST_NAMES = 500_000
-"""Names that are counted. Above this number, names from only one chunk are dropped."""
+"""Maximum names to count. Above this number, names that only one chunk has are dropped."""
 KEYS = 1_000
-"""Names per statement."""
+"""Number of names per statement."""
 Summarize = Callable[[Sequence[str]], Awaitable[str]]
 
 
@@ -73,8 +74,8 @@ Summarize = Callable[[Sequence[str]], Awaitable[str]]
 class EntitiesDescribed:
     """The numbers of entities that were described, and that still wait for a description.
 
-    ``stopped`` is the limit that ended the work, and ``error`` the failure that did. ``refusal`` is
-    the last reason why a single entity was not described, with its name.
+    ``stopped`` is the limit that ended the work, and ``error`` is the failure that ended the work.
+    ``refusal`` gives the last entity that could not be described, and the reason.
     """
 
     entities: int = 0
@@ -85,7 +86,7 @@ class EntitiesDescribed:
 
     @property
     def why(self) -> str:
-        """The reason why entities wait, unless it is a limit."""
+        """The reason why entities still wait, empty if the reason is a limit."""
         return self.error or self.refusal
 
     @property
@@ -97,7 +98,7 @@ class EntitiesDescribed:
 async def describe_waiting(
     db: Database, writer: Writer, describer: Describer, limit: int, on_event: OnEvent
 ) -> EntitiesDescribed:
-    """Describe all entities that wait for a description, ``limit`` at once.
+    """Describe all entities that wait for a description, ``limit`` entities at once.
 
     After a failure, an entity waits for the next ingestion. Raises DatabaseError and
     LeaseLostError.
@@ -117,7 +118,7 @@ async def describe_waiting(
 
 
 async def read_waiting(db: Database, graph: str) -> AsyncGenerator[list[Row]]:
-    """Yield pages of the entities that wait for a description, with the chunks' descriptions.
+    """Yield pages of the entities that wait for a description, with their chunks' descriptions.
 
     Raises DatabaseError.
     """
@@ -192,7 +193,7 @@ class ModelDescriber:
                 middle = len(parts) // 2
                 halves = [await summarize(some) for some in (parts[:middle], parts[middle:])]
                 if len(parts) == 2 and sum(map(len, halves)) >= sum(map(len, parts)):
-                    raise  # The halves are no shorter, so they would be too long again.
+                    raise  # The halves are no shorter, so they would also be too long.
                 return await summarize(halves)
             kept = grounded_sentences(said, name, parts)
             if not kept:
@@ -204,7 +205,7 @@ class ModelDescriber:
         return await summarize_tree(fragments, summarize)
 
     async def forecast(self, name: str, kind: str, fragments: Sequence[str]) -> PlannedCalls:
-        """Return the calls for one description, except those whose replies are stored.
+        """Return the calls for one description, without the calls whose replies are stored.
 
         Raises DatabaseError.
         """
@@ -276,7 +277,7 @@ def description_prompt(name: str, kind: str, parts: Sequence[str]) -> Prompt:
 
 
 def grounded_sentences(summary: str, name: str, sources: Iterable[str]) -> str:
-    """Return a summary without the sentences that have a number its sources lack.
+    """Return a summary without sentences that contain a number missing from the ``sources``.
 
     The result is empty if the summary shares no word with its sources except the entity's name.
     """
@@ -293,10 +294,10 @@ def _split_into_stems(text: str) -> set[str]:
 
 
 async def summarize_tree(fragments: Sequence[str], summarize: Summarize, level: int = 0) -> str:
-    """Return one text for many descriptions, with as many calls as their length needs.
+    """Return one text for many descriptions, with as many calls as their length requires.
 
-    Long groups are summarized first, and short groups are passed on unchanged. Only a description's
-    hash decides its group, so a new description changes the calls of few groups.
+    Long groups are summarized first, and short groups are passed on unchanged. Only the hash of a
+    description decides its group, so a new description changes the calls of few groups.
     """
     parts: list[str] = []
     for group in _group_by_hash(fragments, level):
@@ -319,13 +320,14 @@ def _group_by_hash(fragments: Sequence[str], level: int) -> list[list[str]]:
 class NameTally:
     """Counts proper names in the chunks to extract, by the number of chunks with each name.
 
-    Names are found by their capitals, so nothing is predicted for scripts without capitals.
+    Names are recognized by their capital letters, so nothing is predicted for scripts without
+    capitals.
     """
 
     names: Counter[str] = field(default_factory=Counter)
 
     def add(self, documents: Iterable[WantedDocument], missing: Container[str]) -> None:
-        """Count the names in documents' chunks whose extraction keys are ``missing``."""
+        """Count the names in the documents' chunks whose extraction keys are in ``missing``."""
         chunks = {
             one.extraction_key: one.chunk
             for document in documents
@@ -338,7 +340,7 @@ class NameTally:
             self.names = Counter({name: n for name, n in self.names.items() if n > 1})
 
     async def forecast(self, order: IngestOrder, tools: IngestTools) -> DescriptionForecast | None:
-        """Return the calls to describe entities, None without the built-in describer.
+        """Return a forecast of the description calls, None without the built-in describer.
 
         Raises DatabaseError.
         """
@@ -360,7 +362,7 @@ class NameTally:
     async def _list_much_mentioned(
         self, db: Database, graph: str, waiting: Container[str]
     ) -> list[tuple[str, int]]:
-        """Return the entities with too many mentions to join, and their number of mentions."""
+        """Return the entities with too many mentions for joined descriptions, and these counts."""
         stored: Counter[str] = Counter()
         new: Counter[str] = Counter()
         query, names = queries.get("documents/enrich/count_mentions"), [*self.names]

@@ -1,4 +1,4 @@
-"""Embeds the texts of a graph that have no vector, after all documents are published and described.
+"""Embeds the texts of a graph without a vector, after all documents are published and described.
 
 Nodes and facts are embedded. The module also predicts the embedding calls of an ingestion, without
 calling a model.
@@ -32,18 +32,19 @@ from pgs_neo4j.model.ingest import EmbeddingForecast
 from pgs_neo4j.text.tokens import estimate, estimate_bytes
 
 PAGE = 1_000
-"""Texts that are read together."""
+"""Number of texts that are read together."""
 BATCH_TEXTS, BATCH_TOKENS = 200, 20_000
-"""Most texts of a call, and their tokens."""
+"""Maximum texts of a call, and maximum tokens of all its texts."""
 MOST_REFUSED = 10
-"""Texts that may fail on their own before all calls of the embedder end."""
+"""Number of texts that the embedder may refuse before all its calls end."""
 CALLS_AT_ONCE = 5
-"""Calls that are queued together, which bounds the vectors in memory. The queue decides how many
-are sent."""
+"""Number of calls that are queued together, which bounds the memory for vectors. The queue decides
+how many of these calls are sent at once."""
 CAREFUL_TOKENS = 4_000
-"""Most tokens of a call if there is a limit, because small calls leave less of it unused."""
+"""Maximum tokens of a call if the user set a limit, because small calls leave less of the limit
+unused."""
 FOUND_A_CHUNK, FOUND_TOKENS = 23, 25
-"""Typical number of names and facts per chunk, and the tokens of each."""
+"""Typical number of names and facts per chunk, and typical tokens of each name or fact."""
 
 
 @dataclass(slots=True)
@@ -51,10 +52,10 @@ class TextsEmbedded:
     """The numbers of texts that were embedded, and that still wait for a vector.
 
     ``unproven`` counts further texts with a vector, but without proof that the embedder read them
-    completely. ``stopped`` is the limit that ended the work, and ``error`` the failure that did.
-    ``refused`` counts the texts on which the embedder failed, ``refusal`` is the last reason, and
-    ``places`` names the first of these nodes and facts. ``notes`` say what the calls revealed about
-    its endpoint.
+    completely. ``stopped`` is the limit that ended the work, and ``error`` is the failure that
+    ended the work. ``refused`` counts the texts that the embedder refused, ``refusal`` is the last
+    reason, and ``places`` names the first of these nodes and facts. ``notes`` say what the calls
+    revealed about the embedder's endpoint.
     """
 
     texts: int = 0
@@ -74,7 +75,7 @@ class TextsEmbedded:
 
     @property
     def why(self) -> str:
-        """The reason why texts wait, unless it is a limit."""
+        """The reason why texts still wait, empty if the reason is a limit."""
         return self.error or self.refusal
 
     @property
@@ -86,9 +87,9 @@ class TextsEmbedded:
 async def embed_waiting(tools: IngestTools, writer: Writer, *, stopped: str) -> TextsEmbedded:
     """Embed all texts of the view that have no vector of the embedder.
 
-    Each reply is written before the next call. If ``stopped`` names a limit that ended the
-    ingestion earlier, all texts wait. Without an embedder, the texts without a vector are only
-    counted, and only if the graph has vectors. Raises DatabaseError and LeaseLostError.
+    The vectors of each reply are written before the next call. If ``stopped`` names a limit that
+    ended the ingestion earlier, all texts wait. Without an embedder, the texts without a vector are
+    only counted, and only if the graph has vectors. Raises DatabaseError and LeaseLostError.
     """
     db = tools.db
     if tools.embedding is None:
@@ -126,7 +127,7 @@ class _TextEmbedder:
         self._tokens = CAREFUL_TOKENS if limited else BATCH_TOKENS
 
     async def embed(self, pages: AsyncGenerator[list[WaitingText]]) -> None:
-        """Embed pages of texts; equal texts within a page are embedded once."""
+        """Embed pages of texts. Equal texts within a page are embedded once."""
         async with aclosing(pages):
             async for page in pages:
                 if self.done.ended:
@@ -138,7 +139,7 @@ class _TextEmbedder:
                     await self._embed(by_text)
 
     async def _embed(self, by_text: dict[str, list[WaitingText]]) -> None:
-        """Embed texts, and write the vectors of each call before the next one.
+        """Embed texts, and write the vectors of each call before the next call.
 
         The first call is made alone. So if the embedder fails, it fails before the vectors of
         another model are deleted.
@@ -176,7 +177,7 @@ class _TextEmbedder:
         await embedding.embed(texts)
 
     def _refuse(self, waiting: Sequence[WaitingText], why: str) -> None:
-        """Record a text on which the embedder fails; after ``MOST_REFUSED``, end all calls."""
+        """Record a text that the embedder refused. After ``MOST_REFUSED`` texts, end all calls."""
         self.done.refused += 1
         self.done.refusal = why
         named = [*self.done.places, *(one.name for one in waiting)]
@@ -198,14 +199,14 @@ class _TextEmbedder:
 
 @dataclass(frozen=True, slots=True)
 class WaitingText:
-    """A text of a node or relationship; ``place`` has the ids by which a statement finds it."""
+    """A text of a node or relationship. A statement finds its place by the ids in ``place``."""
 
     place: Row
     text: str
 
     @property
     def name(self) -> str:
-        """The id of a node, or the ends and the type of a fact, for notes."""
+        """The id of a node, or the ends and type of a fact. Notes show this name."""
         if "id" in self.place:
             return str(self.place["id"])
         return f"{self.place['source']} {self.place['type']} {self.place['target']}"
@@ -213,7 +214,7 @@ class WaitingText:
 
 @dataclass(frozen=True, slots=True)
 class VectorSpace:
-    """The model that made the vectors of a graph, and their length."""
+    """The model that made the vectors of a graph, and the length of these vectors."""
 
     model: str
     dimensions: int
@@ -228,7 +229,7 @@ def entity_text(name: str | None, description: str | None) -> str:
 
 
 async def read_space(db: Database, graph: str, other: str = "") -> VectorSpace | None:
-    """Return the space of a graph's vectors, None without any. Raises DatabaseError.
+    """Return the vector space of a graph, None if it has no vectors. Raises DatabaseError.
 
     If the graph has vectors of several models, a model other than ``other`` is preferred.
     """
@@ -238,7 +239,7 @@ async def read_space(db: Database, graph: str, other: str = "") -> VectorSpace |
 
 
 async def count_unembedded(db: Database, graph: str, label: str, model: str) -> tuple[int, int]:
-    """Return the number of texts without a vector of a model, and the sum of their characters."""
+    """Return the number of texts without a vector of a model, and the total of their characters."""
     query = queries.get("documents/enrich/count_unembedded")
     (row,) = await db.read(query, graph=graph, model=model, entities=entity_label(label))
     return row["texts"], row["characters"]
@@ -304,8 +305,8 @@ async def write_vectors(
 async def forget_vectors(db: Database, writer: Writer, model: str) -> None:
     """Remove the vectors of other models.
 
-    Facts come first. So after an interruption, the nodes still show that vectors are left. Raises
-    DatabaseError and LeaseLostError.
+    The vectors of facts are removed first. So after an interruption, the nodes still show that
+    vectors of another model remain. Raises DatabaseError and LeaseLostError.
     """
     held = {"graph": writer.graph, "holder": writer.holder, "model": model, "most": PAGE}
     facts, after = queries.get("documents/enrich/forget_facts"), ""
@@ -323,7 +324,7 @@ async def forget_vectors(db: Database, writer: Writer, model: str) -> None:
 
 @dataclass(slots=True)
 class EmbeddingTally:
-    """The texts that an ingestion would embed, as far as they are known.
+    """The texts that an ingestion is known to embed.
 
     ``chunks`` and ``tokens`` count new chunks and their tokens. ``extracted`` counts the chunks to
     extract.
@@ -351,7 +352,7 @@ class EmbeddingTally:
             self.extracted += sum(chunk.extraction_key in missing for chunk in document.chunks)
 
     async def forecast(self, order: IngestOrder, tools: IngestTools) -> EmbeddingForecast | None:
-        """Return the embedding calls of an ingestion, None without an embedder.
+        """Return the forecast of the embedding calls of an ingestion, None without an embedder.
 
         Raises DatabaseError.
         """

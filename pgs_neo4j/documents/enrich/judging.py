@@ -31,18 +31,19 @@ from pgs_neo4j.llm.calls.outcome import noting_end
 from pgs_neo4j.text.shown import one_line
 
 PAIRS = 10
-"""Pairs per call."""
+"""Number of pairs per call."""
 LEAST_COSINE = 0.85
-"""Least cosine of two near entities of a type."""
+"""Minimum cosine of two near entities of a type."""
 MOST_READ = 20_000
-"""Most entities of a graph whose vectors are compared. In a larger graph, none are."""
+"""Maximum entities of a graph to compare by their vectors. In a larger graph, no vectors are
+compared."""
 NEAREST = 5
-"""Most pairs of each entity with entities that come after it in the alphabet."""
+"""Maximum pairs of an entity with entities that follow it in the order of names."""
 PAGE = 1000
 MOST_REFUSED = 10
-"""Most pairs that are named because they are too long for the model."""
+"""Maximum pairs to name of those that are too long for the model."""
 LONGEST_NAME = 80
-"""Characters of each of their names."""
+"""Maximum characters to show of each name in these pairs."""
 
 Vectors = Mapping[Named, NDArray[np.float32]]
 
@@ -52,8 +53,8 @@ class NamesJudged:
     """The numbers of pairs of names that were judged, and that mean the same thing.
 
     ``waiting`` counts the pairs that were not judged. ``stopped`` is the limit that ended the work,
-    and ``error`` the failure that did. ``refused`` names the first pairs that are too long for the
-    model even on their own, and ``refusal`` is the last reason.
+    and ``error`` is the failure that ended the work. ``refused`` names the first pairs that are too
+    long for the model even in a call of their own, and ``refusal`` is the last reason.
     """
 
     pairs: int = 0
@@ -66,7 +67,7 @@ class NamesJudged:
 
     @property
     def why(self) -> str:
-        """The reason why pairs wait, unless it is a limit."""
+        """The reason why pairs still wait, empty if the reason is a limit."""
         return self.error or self.refusal
 
     @property
@@ -78,11 +79,11 @@ class NamesJudged:
 async def judge_names(
     db: Database, writer: Writer, arbiter: Arbiter, limit: int, on_event: OnEvent
 ) -> NamesJudged:
-    """Let the arbiter judge the close names of a graph, ``limit`` calls at once.
+    """Let the arbiter judge the close names of a graph, with ``limit`` calls at once.
 
-    A judged pair is not judged again. Each round of replies is published before the next one, so
-    that an interruption loses only the calls in flight. Raises DatabaseError, LeaseLostError, and
-    ConfigError without rapidfuzz.
+    A judged pair is not judged again. The judgments of each round are published before the next
+    round, so that an interruption loses only the calls in flight. Raises DatabaseError,
+    LeaseLostError, and ConfigError without rapidfuzz.
     """
     done = NamesJudged()
     on_event(StepStarted("ingest", "close names"))
@@ -156,11 +157,11 @@ async def judge_shown(
     """Return whether each pair means the same thing, None without a judgment.
 
     If there are too many pairs for the model, each half is judged. A pair that is too long on its
-    own is recorded in ``done``. So is a limit or a failure that ends all calls; the judgments made
-    before it stay valid.
+    own is recorded in ``done``. A limit or failure that ends all calls is also recorded there; the
+    judgments made before it stay valid.
     """
     if done.ended:
-        return [None for _ in pairs]  # They wait for the next ingestion.
+        return [None for _ in pairs]  # The pairs wait for the next ingestion.
     with noting_end(done):
         try:
             return await arbiter.judge(pairs)
@@ -197,7 +198,7 @@ async def _read_shown_names(db: Database, graph: str, named: set[Named]) -> dict
 async def read_vectors(db: Database, graph: str) -> dict[Named, NDArray[np.float32]]:
     """Return the vectors ``(d,)`` of entities by their leading names.
 
-    The result is empty if there are more than ``MOST_READ``. Raises DatabaseError.
+    The result is empty if there are more than ``MOST_READ`` vectors. Raises DatabaseError.
     """
     found: dict[Named, NDArray[np.float32]] = {}
     space = await read_space(db, graph)
@@ -218,7 +219,8 @@ async def read_vectors(db: Database, graph: str) -> dict[Named, NDArray[np.float
 def near_pairs(vectors: Vectors) -> dict[Pair, float]:
     """Return pairs of one type whose cosine is at least ``LEAST_COSINE``, with their cosines.
 
-    Each entity is paired with at most its ``NEAREST`` nearest among the later entities.
+    Names are compared in sorted order. Each entity is paired with at most ``NEAREST`` of the
+    entities that follow it, the nearest first.
     """
     by_type: dict[tuple[str, int], list[Named]] = defaultdict(list)
     for named in sorted(vectors):
@@ -226,7 +228,7 @@ def near_pairs(vectors: Vectors) -> dict[Pair, float]:
     found: dict[Pair, float] = {}
     for names in by_type.values():
         rows = np.stack([vectors[named] for named in names])
-        # The least length avoids a division by 0; a vector of zeros gets cosines of 0.
+        # The minimum length avoids a division by 0; a vector of zeros gets cosines of 0.
         rows = rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-12)
         for at, row in enumerate(rows[:-1]):
             cosines = rows[at + 1 :] @ row
