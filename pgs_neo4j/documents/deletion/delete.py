@@ -52,7 +52,7 @@ MOST_HOLDERS = 1000
 """Maximum number of holders of deleted text that a deletion names. Further holders are only
 counted."""
 PORTION = 1_000_000
-"""Maximum number of hashed runs to store in one node. The hash of a run has eight bytes."""
+"""Maximum bytes of hashed runs to store in one node. The hash of a run has eight bytes."""
 
 
 async def delete_documents(

@@ -1,1 +1,1 @@
-"""Extracts entities and relations from chunks, by a model or by statistics, each text once."""
+"""Extracts entities and relations from chunks, by a model or by statistics; each text only once."""

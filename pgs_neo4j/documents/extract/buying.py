@@ -1,4 +1,4 @@
-"""Extracts the chunks whose extractions are not stored yet, each text once."""
+"""Extracts the chunks whose extractions are not stored yet; each text only once."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Outcome = GroundedExtraction | ModelError | StoppedError
 
 @dataclass(frozen=True, slots=True)
 class Extracted:
-    """Documents with their extractions in ``found`` by key.
+    """Documents with their extractions; ``found`` maps extraction keys to extractions.
 
     ``fresh`` has the keys of the new extractions. ``errors`` has the reasons for missing
     extractions, by key.
@@ -44,7 +44,7 @@ class Extracted:
 
     @property
     def ended(self) -> ModelError | None:
-        """The failure that would end any other call in the same way, None without one."""
+        """The failure because of which all other calls would also fail, None without one."""
         errors = (one for one in self.errors.values() if isinstance(one, ModelError))
         return next((one for one in errors if ends_calls(one)), None)
 
@@ -61,7 +61,7 @@ class Extracted:
     def error_of(self, document: WantedDocument) -> ModelError | StoppedError | None:
         """Return the reason why a document is incomplete, None if it is complete.
 
-        Of several reasons, a limit comes first.
+        If there are several reasons, a limit is returned before any failure.
         """
         errors = [
             self.errors[chunk.extraction_key]
@@ -81,8 +81,8 @@ async def extract_group(
     """Return the extractions of the chunks of some documents.
 
     Extractions in the graph or from an earlier ingestion are reused. If one chunk fails, calls for
-    others continue, because they are paid for. If all calls would fail in the same way, no new call
-    is started. Raises DatabaseError.
+    other chunks continue, because they are paid for. After a failure because of which all calls
+    would fail, no new call is started. Raises DatabaseError.
     """
     found = await read_known(order, tools, group, stored)
     settled = [one.settle(found) for one in group]
@@ -111,7 +111,7 @@ async def read_known(
 ) -> dict[str, GroundedExtraction]:
     """Return the stored extractions of some documents' chunks, by key.
 
-    They come from the graph or from an earlier ingestion. Raises DatabaseError.
+    The graph or an earlier ingestion stored these extractions. Raises DatabaseError.
     """
     found = _list_stored(stored)
     bases = (basis.key for one in group for chunk in one.chunks for basis in chunk.bases)
@@ -131,10 +131,10 @@ def prompt_groups(
 
 @dataclass(slots=True)
 class _ChunkExtractor:
-    """Extracts chunks; ``ended`` is the failure that would end any other call in the same way.
+    """Extracts chunks; ``ended`` is a failure because of which all other calls would also fail.
 
-    A prompt occupies a place of ``room`` until its reply is stored. So a crash loses no more
-    replies than there are places.
+    A prompt occupies one of the places of ``room`` until its reply is stored. So a crash loses at
+    most one reply per place.
     """
 
     tools: IngestTools
@@ -152,7 +152,7 @@ class _ChunkExtractor:
         return [*zip((one.extraction_key for one in wanted), outcomes, strict=True)]
 
     async def _buy(self, wanted: Sequence[WantedChunk]) -> list[Outcome]:
-        """Return the outcomes of some chunks in order; paid extractions are stored first."""
+        """Return the outcomes of some chunks in order, and store paid extractions before that."""
         tools, chunks = self.tools, [one.chunk for one in wanted]
         if self.ended is not None:
             return [self.ended for _ in wanted]
@@ -175,7 +175,7 @@ class _ChunkExtractor:
 
 
 def _documents_of(group: Iterable[WantedDocument]) -> dict[str, list[str]]:
-    """Return the ids of the documents with each chunk, by the chunk's extraction key."""
+    """Return, by extraction key, the ids of the documents that contain the chunk with this key."""
     documents: dict[str, list[str]] = {}
     for one in group:
         for key in {chunk.extraction_key for chunk in one.chunks}:
@@ -184,7 +184,7 @@ def _documents_of(group: Iterable[WantedDocument]) -> dict[str, list[str]]:
 
 
 def _list_stored(stored: Mapping[str, Iterable[StoredChunk]]) -> dict[str, GroundedExtraction]:
-    """Return the extractions that the graph holds, by key."""
+    """Return the extractions that the graph stores, by key."""
     return {
         chunk.extraction_key: EXTRACTION.validate_json(chunk.unpruned or chunk.extraction)
         for chunks in stored.values()

@@ -15,17 +15,18 @@ from pgs_neo4j.documents.stored import EXTRACTION
 from pgs_neo4j.model.documents import GroundedExtraction
 
 REPLY = "reply:"
-"""Prefix of the keys of replies to chunks that need several replies."""
+"""Prefix of the keys of stored replies. Replies are stored for chunks that need several replies."""
 
 
 @dataclass(slots=True)
 class Keeper:
-    """Stores extractions of a graph, and the replies to chunks that need several replies.
+    """Stores extractions of a graph, and the replies for chunks that need several replies.
 
-    A transaction takes a lock and a write to the disk, so all that arrives during one transaction
-    shares the next. ``holder`` is the holder of the right to write the documents, empty before the
-    right is taken. A stored extraction names its documents, because nothing else shows whose text
-    it is until the graph holds it. It is deleted with any of them.
+    A transaction needs a lock and a write to the disk, so all texts that arrive during one
+    transaction share the next transaction. ``holder`` holds the right to write the documents, and
+    is empty before this right is taken. A stored extraction names its documents, because until the
+    graph has the extraction, nothing else shows whose text it contains. It is deleted together with
+    any of these documents.
     """
 
     db: Database
@@ -39,7 +40,7 @@ class Keeper:
 
     @contextmanager
     def extracting(self, documents: Mapping[str, Sequence[str]]) -> Iterator[None]:
-        """Make all that is stored within the context name its documents.
+        """Within the context, store all extractions and replies with the ids of their documents.
 
         ``documents`` maps extraction keys to the documents' ids. Groups may overlap in time, so
         several contexts can be open.
@@ -51,7 +52,7 @@ class Keeper:
             self._extracting.remove(documents)
 
     async def keep(self, extractions: Mapping[str, GroundedExtraction]) -> None:
-        """Store extractions under their keys, and return when the database has them.
+        """Store extractions under their keys, and return when the database has stored them.
 
         Raises DatabaseError, and LeaseLostError if another writer took over.
         """
@@ -66,18 +67,18 @@ class Keeper:
         )
 
     async def keep_text(self, key: str, text: str) -> None:
-        """Store a reply under its key, and return when the database has it.
+        """Store a reply under its key, and return when the database has stored it.
 
-        It names all documents that are being extracted, because any of them may be its source.
-        Raises DatabaseError, and LeaseLostError if another writer took over.
+        The stored reply names all documents that are being extracted, because any of them may be
+        its source. Raises DatabaseError, and LeaseLostError if another writer took over.
         """
         await self._keep({REPLY + key: {"data": text, "documents": self._all_documents()}})
 
     async def find(self, key: str) -> str | None:
-        """Return a reply that an interrupted ingestion stored, None without one.
+        """Return a reply that an interrupted ingestion stored, None if there is no such reply.
 
-        The list of keys is read only once, because there are keys only after a crash. Raises
-        DatabaseError.
+        The list of keys is read only once, because an ingestion finds earlier replies only after a
+        crash. Raises DatabaseError.
         """
         async with self._reading:
             if self._replies is None:
@@ -94,14 +95,15 @@ class Keeper:
         return str(rows[0]["data"])
 
     async def add_documents(self, keys: Iterable[str]) -> None:
-        """Add the documents of the present extraction to what was stored earlier under ``keys``.
+        """Add the current documents to the extractions that are already stored under ``keys``.
 
-        An interrupted ingestion may have paid for it for other documents. Raises DatabaseError.
+        An interrupted ingestion may have paid for these extractions for other documents. Raises
+        DatabaseError.
         """
         await self._add_documents({key: self._documents_of(key) for key in keys})
 
     async def forget_replies(self) -> None:
-        """Delete all replies, because their results are stored or published.
+        """Delete all replies, because the extractions made of them are stored or published.
 
         Raises DatabaseError.
         """
@@ -128,12 +130,12 @@ class Keeper:
         self._waiting |= texts
         async with self._writing:
             if not texts.keys() & self._waiting.keys():
-                return  # Another call stored them while this one waited for the lock.
+                return  # Another call stored these texts while this call waited for the lock.
             taken, self._waiting = self._waiting, {}
             try:
                 await self._write(taken)
             except BaseException:
-                # The other callers still wait for their texts, and try again.
+                # The other callers still wait for these texts, and try again.
                 self._waiting = taken | self._waiting
                 raise
 
@@ -156,9 +158,10 @@ async def read_kept(db: Database, graph: str, keys: Iterable[str]) -> dict[str, 
 
 
 async def forget_documents(db: Database, graph: str, documents: Sequence[str]) -> int:
-    """Delete what is stored for some documents outside the graph, and return the count.
+    """Delete the stored extractions and replies of some documents, and return their number.
 
-    An interrupted ingestion leaves it behind, for new or changed files. Raises DatabaseError.
+    These are stored outside the graph. An interrupted ingestion leaves them behind for new or
+    changed files. Raises DatabaseError.
     """
     query = queries.get("documents/extract/delete_kept")
     rows = await db.write(query, graph=graph, documents=[*documents])
@@ -166,7 +169,7 @@ async def forget_documents(db: Database, graph: str, documents: Sequence[str]) -
 
 
 async def forget_all(db: Database, graph: str) -> int:
-    """Delete all that is stored for a graph without documents, and return the count.
+    """Delete all extractions and replies stored for a graph without documents; return the count.
 
     If the graph has documents, nothing is deleted. Raises DatabaseError.
     """

@@ -1,4 +1,4 @@
-"""Extracts chunks by a model, with more room or in halves until the reply is complete."""
+"""Extracts chunks by a model. If a reply is incomplete, retries with more room or with halves."""
 
 from __future__ import annotations
 
@@ -32,20 +32,20 @@ from pgs_neo4j.text.local_extraction.proper_names import missed_names
 from pgs_neo4j.text.tokens import estimate
 
 ROOMS = ((25_000, 4_096), (75_000, 8_192), (125_000, 12_288))
-"""Pairs of a size in bytes and a number of tokens: the reply to a smaller chunk gets this many
-(published figures of dual-level retrieval)."""
+"""Pairs of a size in bytes and a number of tokens: for chunks below this size, a reply may have at
+most this many tokens (published figures of dual-level retrieval)."""
 MOST_ROOM = 16_384
 LARGEST_ROOM = 32_768
-"""Most tokens of a reply when a truncated one is requested again."""
+"""Maximum tokens of a reply when a truncated reply is requested again."""
 DOUBLINGS = 2
 TRIES = 2
-"""Most attempts for a reply that has no record."""
+"""Maximum number of attempts to get a reply that has records."""
 AUTO_ROUNDS = 2
-"""Most further rounds of ``auto``. More rounds add little (dual-level retrieval)."""
+"""Maximum number of further rounds with ``auto``. More rounds add little (dual-level retrieval)."""
 REPLY_SHARE = 0.5
 """Typical tokens of a reply per token of text: about 6 entities and 8 relations per 1200 tokens."""
 MISSED_LEAST = 3
-"""Names of the text that a reply must lack before ``auto`` asks again."""
+"""Minimum number of names in the text that a reply lacks before ``auto`` asks again."""
 
 
 class KeptReplies(Protocol):
@@ -62,10 +62,10 @@ class KeptReplies(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class PaidReply:
-    """A reply in its stored form. A truncated reply is also stored, and not paid for again.
+    """A reply in its stored form. A truncated reply is also stored, to pay for it only once.
 
     ``proven`` means there is proof that the model received the whole prompt. It is False for a
-    reply that was stored without the field.
+    reply that was stored without this field.
     """
 
     text: str
@@ -77,7 +77,7 @@ PAID = TypeAdapter(PaidReply)
 
 
 def reuse_reply(calls: Calls, kept: str) -> PaidReply:
-    """Return a stored reply; if it is not proven, add it to the ingestion's unproven replies."""
+    """Return a stored reply. If it is not proven, add it to the ``calls``' unproven replies."""
     reply = PAID.validate_json(kept)
     calls.uncounted += not reply.proven
     return reply
@@ -94,7 +94,7 @@ class ModelExtractor:
     gleaning: Gleaning = "0"
     replies: KeptReplies | None = None
 
-    shares = True  # Instructions make up most of a small document's prompt.
+    shares = True  # The instructions are most of a small document's prompt.
     sure = True  # A model names what matters.
 
     @property
@@ -109,7 +109,7 @@ class ModelExtractor:
         return is_free(self.llm)
 
     async def forecast(self, chunks: Sequence[Chunk]) -> ExtractionForecast:
-        """Return the forecast of the call for some chunks; a call with a stored reply is free."""
+        """Return a forecast of the call for some chunks; a call with a stored reply is free."""
         prompt, room = extraction_prompt(chunks, self.schema), room_for(chunks)
         asked = estimated_tokens(prompt)
         likely = min(room, int(REPLY_SHARE * sum(estimate(chunk.text) for chunk in chunks)))
@@ -203,7 +203,7 @@ class _PassageExtractor:
         return found
 
     async def _ask_until_complete(self, prompt: Prompt, room: int) -> ParsedReply | None:
-        """Return a complete reply, None if each one was truncated or the prompt is too long.
+        """Return a complete reply, None if all were truncated or the prompt is too long.
 
         A reply without the end mark may be truncated, even if the endpoint reports it as complete.
         Raises ModelOutputError if the model writes no records.
@@ -217,7 +217,8 @@ class _PassageExtractor:
                 self.too_long = str(error)
                 if not replies or first:
                     return None
-                # The context has no more room. A new attempt number gives the reply a new key.
+                # The context has no room for a longer reply. A new attempt number gives the reply a
+                # new key.
                 room, first = former, TRIES
                 continue
             if parsed is not None:
@@ -228,9 +229,10 @@ class _PassageExtractor:
         return None
 
     async def _read(self, prompt: Prompt, room: int, first: int) -> ParsedReply | None:
-        """Return a reply within ``room`` tokens, None if it was truncated.
+        """Return a reply of at most ``room`` tokens, None if it was truncated.
 
-        ``first`` is the number of the first attempt, which is part of the key of its reply.
+        ``first`` is the number of the first attempt. The key of a reply includes the number of its
+        attempt. Raises ModelOutputError if the model writes no records.
         """
         for attempt in range(first, first + TRIES):
             reply = await self._buy(prompt, room, attempt)
@@ -249,7 +251,7 @@ class _PassageExtractor:
         """Return the stored reply to a prompt, or make the call.
 
         A new reply is stored only before the next call. After the last call, the whole extraction
-        is stored instead.
+        is stored instead of the reply.
         """
         own, replies = self.own, self.own.replies
         key = own.reply_key(prompt, room, attempt)
@@ -279,7 +281,7 @@ def _select_complete(replies: Sequence[ParsedReply]) -> ParsedReply | None:
     """Return the complete reply, None if the last one may be truncated.
 
     A model that leaves out the end mark twice never writes it. Then the reply with the most records
-    counts.
+    is returned.
     """
     last = replies[-1]
     if last.complete:
@@ -290,7 +292,7 @@ def _select_complete(replies: Sequence[ParsedReply]) -> ParsedReply | None:
 
 
 def room_for(passages: Sequence[Chunk]) -> int:
-    """Return the most tokens of a reply to some passages, by their size."""
+    """Return the maximum tokens of a reply to some passages, by the size of these passages."""
     size = sum(len(chunk.text.encode("utf-8", "replace")) for chunk in passages)
     return next((room for bytes_, room in ROOMS if size < bytes_), MOST_ROOM)
 
@@ -303,9 +305,10 @@ def _find_middle(sentences: Sequence[Sentence]) -> int:
 
 
 def _join_halves(first: Extraction, second: Extraction, before: int) -> Extraction:
-    """Return the extractions of two halves as one.
+    """Return the extractions of two halves as one extraction.
 
-    The ``before`` sentences of the first half are added to the second half's sentence numbers.
+    The first half has ``before`` sentences. This number is added to the second half's sentence
+    numbers.
     """
 
     def later(numbers: tuple[int, ...]) -> tuple[int, ...]:
@@ -324,7 +327,7 @@ def _join_halves(first: Extraction, second: Extraction, before: int) -> Extracti
 def _add_found(found: Extraction, more: Extraction) -> Extraction:
     """Return an extraction with the additions of a later reply.
 
-    The first description of a name stays. ``proven`` comes from the first reply.
+    A name keeps its first description. ``proven`` is the value for the first reply.
     """
     known = {(normalize_name(one.name), one.type) for one in found.entities}
     entities = (one for one in more.entities if (normalize_name(one.name), one.type) not in known)

@@ -1,4 +1,4 @@
-"""Writes the prompts for an extraction, and for a further round that asks what was missed.
+"""Writes the prompts for an extraction, and for a further round that asks for missing records.
 
 Small documents share a prompt, and the reply is divided among them.
 """
@@ -47,13 +47,13 @@ pronouns, and whatever the passage does not say.
 """
 SEVERAL = "The passages are of different documents. A record is of one passage alone.\n\n"
 MOST_LISTED = 200
-"""Most entities that a prompt lists as known. A chunk rarely has more."""
+"""Maximum number of entities that a prompt lists as known. A chunk rarely has more."""
 T = TypeVar("T")
 SMALL_TOKENS = 300
-"""Most tokens of a document that shares a prompt with others."""
+"""Maximum tokens of a document that shares a prompt with others."""
 SHARED_TOKENS, MOST_SHARED = 1200, 16
-"""Most tokens and documents of a shared prompt. It is no longer than a chunk of the published size.
-"""
+"""Maximum tokens and maximum documents of a shared prompt. So a shared prompt is no longer than a
+chunk of the published size."""
 
 
 def system_prompt(schema: EntitySchema) -> str:
@@ -81,7 +81,7 @@ def extraction_prompt(passages: Sequence[Chunk], schema: EntitySchema) -> Prompt
 
 
 def gleaning_prompt(asked: Prompt, found: Extraction, missed: Sequence[str]) -> Prompt:
-    """Return the prompt that asks for records which the reply to ``asked`` left out.
+    """Return the prompt that asks for records missing from the reply to ``asked``.
 
     ``missed`` has names in the passages that the reply may have left out.
     """
@@ -100,7 +100,7 @@ def gleaning_prompt(asked: Prompt, found: Extraction, missed: Sequence[str]) -> 
 def _write_passage(chunk: Chunk, before: int) -> str:
     """Return a passage with its headings, the text before it, and its numbered sentences.
 
-    ``before`` is the number of sentences in the previous passages.
+    ``before`` is the total number of sentences in the previous passages.
     """
     parts = []
     if chunk.path:
@@ -116,7 +116,7 @@ def _join_names(names: Sequence[str]) -> str:
 
 
 def share_prompts(wanted: Iterable[T], chunk_of: Callable[[T], Chunk]) -> Iterator[list[T]]:
-    """Yield groups of items that share a prompt; items with a separate prompt come first.
+    """Yield groups of items that share a prompt; items with a separate prompt are yielded first.
 
     Only whole documents share a prompt, because chunks of larger documents have headings and
     context.
@@ -133,9 +133,10 @@ def share_prompts(wanted: Iterable[T], chunk_of: Callable[[T], Chunk]) -> Iterat
 def separate(extraction: Extraction, passages: Sequence[Chunk]) -> list[Extraction]:
     """Divide an extraction among its passages; the sentences of each passage count from 1.
 
-    A record belongs to the passages that it cites. A description that cites several passages may
-    mix them, so it is left out, and only the name stays with each. A record that cites nothing
-    belongs to the passages with its names. Dropped records count for the first passage.
+    A record belongs to the passages that it cites. If a record cites several passages, its
+    description may mix them, so each passage gets the record without the description. A record
+    without citations belongs to the passages that contain its names. Dropped records count for the
+    first passage.
     """
     if len(passages) == 1:
         return [extraction]
@@ -167,7 +168,7 @@ def is_small(chunk: Chunk) -> bool:
 
 
 def _group_cited(numbers: Sequence[int], ends: Sequence[int]) -> dict[int, tuple[int, ...]]:
-    """Return the cited sentences of each cited passage, counted from 1."""
+    """Return the cited sentences of each cited passage, counted from 1 within the passage."""
     cited: dict[int, tuple[int, ...]] = {}
     for number in numbers:
         place = bisect_right(ends, number - 1)
@@ -178,6 +179,6 @@ def _group_cited(numbers: Sequence[int], ends: Sequence[int]) -> dict[int, tuple
 
 
 def _find_holding(texts: Sequence[str], *names: str) -> dict[int, tuple[int, ...]]:
-    """Return the passages that hold all of ``names``, without sentences, which are unknown."""
+    """Return the passages that contain all ``names``, without sentences, which are not known."""
     keys = [normalize_name(name) for name in names]
     return {place: () for place, text in enumerate(texts) if all(key in text for key in keys)}

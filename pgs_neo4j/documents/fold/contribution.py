@@ -12,19 +12,19 @@ from pgs_neo4j.model.documents import GroundedEntity, GroundedExtraction, Spans
 from pgs_neo4j.text.extraction.names import normalize_name
 
 WEIGHT_UNIT = 1000
-"""Steps per unit of a relation's weight. Sums of whole numbers do not depend on their order."""
+"""Steps per unit of a relation's weight. A sum of whole numbers does not depend on their order."""
 
 Named = tuple[str, str]
-"""A name's key and the type that a chunk gives it."""
+"""A name's key and the type that a chunk assigns to it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EntityMention:
     """An entity in one chunk; ``key`` is its normalized name.
 
-    ``sure`` means that a model found it, or that the document gives it. Other entities count only
-    if several chunks name them. ``short`` is the normalized abbreviation that the chunk defines for
-    it.
+    ``sure`` means that a model found the entity, or that the document gives it. Any other entity
+    counts only if several chunks name it. ``short`` is the normalized abbreviation that the chunk
+    defines for the entity.
     """
 
     key: str
@@ -55,13 +55,13 @@ class Statement:
 
     @property
     def rank(self) -> tuple[int, int, str]:
-        """The sort key among a relation's statements; the lowest provides the relation's fact."""
+        """The sort key among a relation's statements; the lowest statement provides the fact."""
         return -self.weight, text_hash(self.fact), self.fact
 
 
 @dataclass(frozen=True)
 class Contribution:
-    """The mentions and statements of a chunk, one for each entity and relation."""
+    """The mentions and statements of a chunk: one per entity, and one per relation."""
 
     chunk: str
     mentions: tuple[EntityMention, ...] = ()
@@ -79,7 +79,7 @@ def contribution_of(
 ) -> Contribution:
     """Return the contribution of a chunk's extraction; repetitions count once.
 
-    A relation is left out unless both of its ends are among the entities.
+    A relation is left out unless both its source and its target are among the entities.
     """
     shorts = {
         (normalize_name(one.name), one.type): normalize_name(one.short)

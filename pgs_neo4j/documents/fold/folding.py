@@ -24,12 +24,12 @@ from pgs_neo4j.documents.fold.tallies import (
 from pgs_neo4j.text.name_variants import PresentName, present_name
 
 Types = Mapping[str, Mapping[str, str]]
-"""For each key, the type that a mention of each type counts as."""
+"""For each key, a map from the type of a mention to the type that this mention counts as."""
 STRAY_MOST = 2
-"""Most mentions of a type that counts as a mistake. The limit is low, so that only few mentions
-have to move if the type later proves to be right."""
+"""Maximum number of mentions of a type that counts as a mistake. The limit is low, so that only few
+mentions have to move if the type later proves to be right."""
 STRAY_RATIO = 3
-"""Least ratio between the mentions of a name's commonest type and those of a mistaken type."""
+"""Minimum ratio of a name's mentions with its commonest type to those with a mistaken type."""
 
 
 @dataclass(slots=True)
@@ -63,7 +63,7 @@ class NameTallies:
         return total
 
     def types(self, pinned: Container[Named] = ()) -> dict[str, dict[str, str]]:
-        """Return the type that a mention of each type counts as; a pinned name keeps its type."""
+        """Return the type that the mentions of each type count as; a pinned name keeps its type."""
         return {
             key: {
                 kind: kind if (key, kind) in pinned else main
@@ -75,7 +75,7 @@ class NameTallies:
         }
 
     def present(self, types: Types) -> dict[Named, PresentName]:
-        """Return the present names, each with the features that all its mentions share."""
+        """Return the present names, each with the features of all mentions that count as this name."""
         shares: dict[Named, list[EntityTally]] = defaultdict(list)
         for key, own in types.items():
             for kind, main in own.items():
@@ -113,7 +113,7 @@ class FoldedGraph:
 def fold(
     contributions: Iterable[Contribution], resolution: Resolution | None = None
 ) -> FoldedGraph:
-    """Return the whole graph of all live chunks, which every sequence of changes must equal."""
+    """Return the graph of all live chunks. Any sequence of changes must give the same graph."""
     live = [*contributions]
     resolution = resolution or Resolution()
     names = NameTallies()
@@ -131,7 +131,7 @@ def fold(
 
 
 def belonging_of(types: Types, entities: Mapping[Named, Named]) -> dict[str, dict[str, Named]]:
-    """Return the entity of each key and type, by the type that it counts as."""
+    """Return the entity of each key and type; ``types`` has the types that they count as."""
     return {
         key: {kind: entities[key, main] for kind, main in own.items()} for key, own in types.items()
     }
@@ -153,7 +153,8 @@ def tally_relations(
 ) -> dict[RelationPlace, RelationTally]:
     """Return the tallies of all relations that some chunks state.
 
-    If two statements of a chunk become one relation because their ends are merged, they count once.
+    If ends of relations are merged, two statements of a chunk may state the same relation. Then
+    only the better statement counts.
     """
     tallies: dict[RelationPlace, RelationTally] = defaultdict(RelationTally)
     for contribution in contributions:
@@ -197,9 +198,9 @@ def mention_rows(
 def assign_types(counts: Mapping[str, int]) -> dict[str, str]:
     """Return the type of entity to which the mentions of each type belong.
 
-    A rare type counts as a mistake and joins the commonest type. Other types stay apart: Paris the
-    person and Paris the city are two entities. ``counts`` has the number of mentions by type; types
-    without mentions are left out.
+    A rare type counts as a mistake, and its mentions join the commonest type. Other types stay
+    apart: Paris the person and Paris the city are two entities. ``counts`` has the number of
+    mentions by type. Types without mentions are left out.
     """
     present = {kind: count for kind, count in counts.items() if count > 0}
     if not present:

@@ -1,7 +1,7 @@
 """Decides which names are one entity, as a function of the present names and the rulings.
 
-A resolver decides which two names may be variants. Users may write their own resolver. It is
-wrapped, so that its faults become errors that name it.
+A resolver decides which two names may be variants. Users may write a resolver. It is wrapped, so
+that an error in it becomes an error that names the resolver.
 """
 
 from __future__ import annotations
@@ -22,22 +22,22 @@ from pgs_neo4j.text.name_variants import PresentName, blocks_of, variant_kind
 FORM = "2"
 """Version of the rules. When it changes, names are resolved again."""
 REACH = 3
-"""Steps from variant to variant within which a name can affect the entity of another name."""
+"""Number of steps from variant to variant within which a name can affect another name's entity."""
 MOST_BLOCKS = 5
 JUDGED = "judgment"
 PREFERRED = ("spelling", "definition", JUDGED)
-"""Kinds of variants that are preferred to all others, in order of preference."""
+"""Kinds of variants that are preferred to all other kinds, in order of preference."""
 Rulings = Mapping[Named, Named]
-"""For each name with a user's ruling, the name that it belongs with; itself if it stands apart."""
+"""For each name with a user's ruling, the name that it belongs with; itself if it is separate."""
 Judged = Mapping[Named, frozenset[Named]]
-"""For each name, the names of its type that a model judged to mean the same thing."""
+"""For each name, the names of the same type that a model judged to mean the same thing."""
 
 
 class Resolver(Protocol):
     """Decides which two names may be variants of one name.
 
-    Both methods must be pure. Their result may depend only on the names, and ``variant_kind`` must
-    be symmetric. Two variants must share a block at the same position of the tuple.
+    Both methods must be pure. Their results may depend only on the names, and ``variant_kind`` must
+    be symmetric. Two variants must have an equal block at the same position of their tuples.
     """
 
     @property
@@ -46,7 +46,7 @@ class Resolver(Protocol):
         ...
 
     def blocks(self, name: PresentName) -> tuple[str | None, ...]:
-        """Return at most ``MOST_BLOCKS`` blocks. Only names that share a block are compared."""
+        """Return at most ``MOST_BLOCKS`` blocks. Only names with an equal block are compared."""
         ...
 
     def variant_kind(self, one: PresentName, other: PresentName) -> str | None:
@@ -74,7 +74,7 @@ class VariantResolver:
 
 @dataclass(frozen=True, slots=True)
 class Resolution:
-    """The basis on which names are resolved: a resolver, judgments, and rulings before both."""
+    """The basis on which names are resolved. Rulings override the resolver and the judgments."""
 
     resolver: Resolver = field(default_factory=VariantResolver)
     rulings: Rulings = field(default_factory=dict)
@@ -82,17 +82,17 @@ class Resolution:
 
     @property
     def pinned(self) -> frozenset[Named]:
-        """The names in rulings, which can follow another name only by a ruling."""
+        """The names in rulings. Such a name follows another name only by a ruling."""
         return frozenset((*self.rulings, *self.rulings.values()))
 
 
 def resolve(names: Iterable[PresentName], resolution: Resolution) -> dict[Named, Named]:
-    """Return the entity of each name, as the name that leads it.
+    """Return the entity of each name; the entity is identified by its leading name.
 
     A name without a fuller variant is a leader. Any other name joins a leader among its variants.
-    It prefers a spelling with the same letters, then a name that it abbreviates by a definition in
-    a text, then a name by a judgment. Without a single best leader, it stands by itself. Variants
-    of variants are not joined, so every name is one step away from its leader.
+    It prefers a leader with the same letters, then a leader that it abbreviates by a definition in
+    a text, and then a leader by a judgment. A name without a single best leader is an entity by
+    itself. Variants of variants are not joined, so every name is one step away from its leader.
     """
     present = {name.named: name for name in names}
     variants = find_variants(present.values(), resolution.resolver)
@@ -115,7 +115,7 @@ def resolve(names: Iterable[PresentName], resolution: Resolution) -> dict[Named,
 
 
 def preference(kind: str) -> int:
-    """Return the sort key of a kind of variants; all kinds without a preference come last."""
+    """Return the sort key of a kind of variants; kinds without a preference are last."""
     return PREFERRED.index(kind) if kind in PREFERRED else len(PREFERRED)
 
 
@@ -145,7 +145,10 @@ def _pair_within_blocks(
 
 
 def _rank(name: PresentName, variants: Mapping[Named, str]) -> tuple[object, ...]:
-    """Return the sort key of a name: fuller first, then more typing errors, then longer."""
+    """Return the sort key of a name.
+
+    Fuller names are first, then names with more typing errors as variants, then longer names.
+    """
     errors = sum(kind == "typing error" for kind in variants.values())
     return (*name.fullness, -errors, -len(name.form.letters), len(name.key), name.named)
 
@@ -161,7 +164,8 @@ def _find_leader(named: Named, variants: Mapping[Named, str], leaders: set[Named
 def _find_heads(ranks: Mapping[Named, tuple[object, ...]], rulings: Rulings) -> dict[Named, Named]:
     """Return the leader of each name with a ruling.
 
-    It is the name in the ruling. If that is not present, it is the fullest name of the group.
+    The leader is the name in the ruling. If that name is not present, the leader is the fullest
+    name with the same ruling.
     """
     groups: dict[Named, list[Named]] = defaultdict(list)
     for named, into in rulings.items():

@@ -1,8 +1,9 @@
-"""Handles users' rulings on names and a model's judgments on pairs, and makes rows to store both.
+"""Handles users' rulings on names and a model's judgments on pairs, and makes rows for both.
 
 A name that is merged into another keeps its earlier rulings. So a split undoes one merge, and
-restores exactly the state before it. A judgment makes one name a variant of the other, as similar
-letters do. So it chains no names, has no order, and yields to rulings.
+restores exactly the state before this merge. A judgment makes one name a variant of the other, as
+similar letters do. So a judgment does not chain names, has no direction, and is overridden by
+rulings.
 """
 
 from __future__ import annotations
@@ -21,8 +22,8 @@ from pgs_neo4j.graph.hashes import digest
 class Ruling:
     """A user's ruling on one name.
 
-    The name belongs with the name ``into``. Without ``into``, ``apart`` means that it stands by
-    itself.
+    The name belongs with the name ``into``. If ``into`` is None, ``apart`` means that the name is
+    an entity by itself.
     """
 
     into: Named | None = None
@@ -30,23 +31,23 @@ class Ruling:
 
 
 Ruled = Mapping[Named, Ruling]
-"""Rulings by name, as users made them."""
+"""Rulings by name, exactly as users made them."""
 
 
 def rulings_in_force(ruled: Ruled) -> dict[Named, Named]:
-    """Return, for each name with a ruling, the name that it finally belongs with."""
+    """Return, for each name with a ruling, the name that it belongs with after all merges."""
     return {named: root_of(ruled, named) for named in ruled}
 
 
 def root_of(ruled: Ruled, named: Named) -> Named:
-    """Return the name that a name finally belongs with; itself without a merge."""
+    """Return the name that a name belongs with after all merges; itself without a merge."""
     return [*merges_of(ruled, named)][-1]
 
 
 def merges_of(ruled: Ruled, named: Named) -> Iterator[Named]:
     """Yield a name, and then step by step the names into which it was merged.
 
-    It ends before a name would repeat.
+    The iteration ends before a name would repeat.
     """
     passed = {named}
     yield named
@@ -57,7 +58,7 @@ def merges_of(ruled: Ruled, named: Named) -> Iterator[Named]:
 
 
 def merge_names(ruled: Ruled, named: Named, into: Named) -> dict[Named, Ruling]:
-    """Return rulings that merge a name, and all names that belong with it, into another."""
+    """Return rulings that merge a name, and all names that belong with it, into another name."""
     own, other = root_of(ruled, named), root_of(ruled, into)
     if own == other:
         return {**ruled}
@@ -65,7 +66,7 @@ def merge_names(ruled: Ruled, named: Named, into: Named) -> dict[Named, Ruling]:
 
 
 def part_name(ruled: Ruled, named: Named) -> dict[Named, Ruling]:
-    """Return rulings that make a name stand apart, unless it was merged."""
+    """Return rulings that make a name an entity by itself, unless the name was merged."""
     return {**ruled, named: replace(ruled.get(named, Ruling()), apart=True)}
 
 
@@ -85,7 +86,7 @@ def merged_into(ruled: Ruled, named: Named) -> list[Named]:
 
 
 def affected_names(former: Ruled, ruled: Ruled) -> set[Named]:
-    """Return the names whose rulings differ, and the names that these rulings lead to."""
+    """Return the names whose final names differ between both rulings, and these final names."""
     before, after = rulings_in_force(former), rulings_in_force(ruled)
     return {named for pair in {*before.items()} ^ {*after.items()} for named in pair}
 
@@ -98,7 +99,7 @@ def changed_rulings(former: Ruled, ruled: Ruled) -> tuple[dict[Named, Ruling], l
 
 @dataclass(frozen=True, slots=True)
 class Judgment:
-    """A model's judgment on two names of one type, in alphabetical order."""
+    """A model's judgment on two names of one type; the names are in alphabetical order."""
 
     one: Named
     other: Named

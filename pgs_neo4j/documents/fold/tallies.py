@@ -1,7 +1,7 @@
-"""Sums up mentions and statements of chunks, and makes the rows of entities and relations.
+"""Totals mentions and statements of chunks, and makes the rows of entities and relations.
 
-The order of the chunks never matters. The node of an entity stores the tallies of its names. A new
-mention is added to them, so the other mentions need not be read again.
+The order of the chunks does not matter. The node of an entity stores the tallies of its names. New
+mentions are added to these tallies, so earlier mentions need not be read again.
 """
 
 from __future__ import annotations
@@ -17,16 +17,18 @@ from pgs_neo4j.graph.hashes import digest, text_hash
 from pgs_neo4j.text.tokens import estimate
 
 MOST_FRAGMENTS = 64
-"""Most descriptions that an entity stores. The lowest hashes are taken, as an even sample."""
+"""Maximum number of descriptions that an entity stores. They are the descriptions with the lowest
+hashes, as an even sample."""
 MOST_CHUNKS = 5
-"""Most chunks that a relation names, those with the lowest hashes."""
+"""Maximum number of chunks that a relation names. They are the chunks with the lowest hashes."""
 JOINED_FRAGMENTS, JOINED_TOKENS = 8, 1200
-"""From this number of descriptions or tokens on, descriptions are summarized (published thresholds
-of dual-level retrieval)."""
+"""From this number of descriptions or of tokens on, descriptions are summarized (published
+thresholds of dual-level retrieval)."""
 LEAST_MENTIONS = 2
-"""Least mentions for an entity to belong to the view if only statistics found it."""
+"""Minimum number of mentions with which an entity that only statistics found belongs to the
+view."""
 Belonging = Mapping[str, Mapping[str, Named]]
-"""For each key, the entity to which a mention of each type belongs."""
+"""For each key, a map from the type of a mention to the entity that the mention belongs to."""
 RelationPlace = tuple[Named, str, Named]
 """The source, type, and target of a relation. Source and target are entities."""
 
@@ -35,8 +37,8 @@ RelationPlace = tuple[Named, str, Named]
 class EntityTally:
     """The mentions of one name and type, with their spellings and descriptions.
 
-    ``sure`` counts mentions that are enough on their own. ``shorts`` counts mentions with a defined
-    abbreviation, by abbreviation.
+    ``sure`` counts mentions that suffice alone for the entity to belong to the view. ``shorts``
+    counts the mentions that define an abbreviation, by abbreviation.
     """
 
     count: int = 0
@@ -55,7 +57,7 @@ class EntityTally:
         self.add_fragments([mention.description])
 
     def add_fragments(self, texts: Iterable[str]) -> None:
-        """Add descriptions, and keep those with the lowest hashes."""
+        """Add descriptions, and keep the descriptions with the lowest hashes."""
         self._keep({text_hash(text): text for text in texts if text})
 
     def _keep(self, fragments: Mapping[int, str]) -> None:
@@ -85,7 +87,7 @@ class EntityTally:
 
 @dataclass(slots=True)
 class RelationTally:
-    """The statements of one relation: their number, their weight, and the best one."""
+    """The statements of one relation: their number, their weight, and the best statement."""
 
     count: int = 0
     weight: int = 0
@@ -106,9 +108,9 @@ class RelationTally:
 
 
 def commonest(counts: Mapping[str, int]) -> str:
-    """Return the text with the highest count, empty without any.
+    """Return the text with the highest count, empty if there is no text.
 
-    Of equal counts, the first in the alphabet wins.
+    If several texts have this count, the first in the alphabet is returned.
     """
     return min(counts, key=lambda one: (-counts[one], one), default="")
 
@@ -126,9 +128,9 @@ def _take_lowest(by_hash: Mapping[int, str]) -> dict[int, str]:
 class EntityRow:
     """An entity node with its number of ``mentions``.
 
-    ``viewed`` means that it belongs to the view. A term that only one chunk has connects nothing.
-    ``fragments_hash`` is the hash of the descriptions if they are too long to be joined, otherwise
-    empty. ``called`` holds the tallies of its names as JSON.
+    ``viewed`` means that the entity belongs to the view. A term that only one chunk has does not,
+    because it connects nothing. ``fragments_hash`` is the hash of the descriptions if they are too
+    long to be joined, otherwise empty. ``called`` stores the tallies of the entity's names as JSON.
     """
 
     id: str
@@ -144,7 +146,7 @@ class EntityRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RelationRow:
-    """A RELATES relationship. ``fact`` comes from the best statement, which has its own weight.
+    """A RELATES relationship. ``fact`` is the fact of the best statement, which has its own weight.
 
     ``steps`` and ``fact_steps`` are weights in steps; ``WEIGHT_UNIT`` steps are a weight of 1.
     """
@@ -182,7 +184,7 @@ def relation_ends(place: RelationPlace) -> dict[str, str]:
 
 
 def place_of(source: Named, kind: str, target: Named, belonging: Belonging) -> RelationPlace | None:
-    """Return the relation that a statement belongs to, None if both ends are one entity."""
+    """Return the relation to which a statement belongs, None if both ends are the same entity."""
     ends = tuple(belonging[key][own] for key, own in (source, target))
     return None if ends[0] == ends[1] else (ends[0], kind, ends[1])
 
@@ -228,13 +230,13 @@ def relation_row(place: RelationPlace, tally: RelationTally) -> RelationRow | No
 
 
 def need_summary(fragments: Sequence[str]) -> bool:
-    """Return whether there are too many or too long descriptions to join them unchanged."""
+    """Return whether descriptions are too many or too long to be joined unchanged."""
     many = len(fragments) >= JOINED_FRAGMENTS
     return many or (len(fragments) > 1 and sum(map(estimate, fragments)) >= JOINED_TOKENS)
 
 
 def join_fragments(fragments: Iterable[str]) -> str:
-    """Return descriptions as one text, cut at the limits from which they are summarized."""
+    """Return descriptions as one text, cut off at the limits above which they are summarized."""
     joined: list[str] = []
     tokens = 0
     for fragment in fragments:
@@ -247,7 +249,7 @@ def join_fragments(fragments: Iterable[str]) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NameTallyRow:
-    """The tally of one name and type: spellings and abbreviations with counts."""
+    """The tally of one name and type: spellings and abbreviations with their counts."""
 
     key: str
     type: str
@@ -277,9 +279,9 @@ def dump_called(tallies: Mapping[Named, EntityTally]) -> str:
 
 
 def load_called(text: str, mentions: int) -> dict[Named, EntityTally] | None:
-    """Return the tallies by name.
+    """Return the tallies in a JSON text, by name.
 
-    Returns None if the text is invalid or its count differs from ``mentions``.
+    Returns None if the text is invalid, or if the total count of its mentions is not ``mentions``.
     """
     try:
         called = _CALLED.validate_json(text)
