@@ -39,7 +39,7 @@ class Chunker(Protocol):
 class Extractor(Protocol):
     """Extracts entities and relations from chunks.
 
-    Its replies must depend on nothing but the chunk, ``signature``, and ``schema``.
+    Its replies may depend only on the chunk, ``signature``, and ``schema``.
     """
 
     @property
@@ -49,7 +49,7 @@ class Extractor(Protocol):
 
     @property
     def schema(self) -> EntitySchema | None:
-        """The schema that it is given, None if its replies depend on no schema."""
+        """The schema that the extractor is given, None if its replies depend on no schema."""
         ...
 
     @property
@@ -59,12 +59,12 @@ class Extractor(Protocol):
 
     @property
     def shares(self) -> bool:
-        """Whether small documents are extracted in one call. If it fails, all of them fail."""
+        """Whether small documents share a call. If the call fails, all of them fail."""
         ...
 
     @property
     def sure(self) -> bool:
-        """Whether a single mention is enough for an entity to be in the view."""
+        """Whether a single mention suffices for an entity to be in the view."""
         ...
 
     async def forecast(self, chunks: Sequence[Chunk]) -> ExtractionForecast:
@@ -74,18 +74,18 @@ class Extractor(Protocol):
     async def extract(self, chunks: Sequence[Chunk]) -> Sequence[Extraction]:
         """Return the extraction of each chunk, in order.
 
-        Most calls have one chunk; several chunks come from small documents. Each extraction may
-        depend only on its own chunk. Raises ModelError and StoppedError.
+        Most calls have one chunk. If a call has several chunks, they come from small documents.
+        Each extraction may depend only on its own chunk. Raises ModelError and StoppedError.
         """
         ...
 
 
 class Describer(Protocol):
-    """Combines the descriptions that chunks give of an entity into one."""
+    """Combines the descriptions of an entity from several chunks into one description."""
 
     @property
     def signature(self) -> str:
-        """A hash of all settings that affect its replies."""
+        """A hash of all settings that affect the describer's replies."""
         ...
 
     async def describe(self, name: str, kind: str, fragments: Sequence[str]) -> str:
@@ -102,8 +102,8 @@ class Arbiter(Protocol):
     async def judge(self, pairs: Sequence[tuple[ShownName, ShownName]]) -> list[bool | None]:
         """Return whether each pair means the same thing, None for an undecided pair.
 
-        Raises PromptTooLongError, after which the caller asks for each half, ModelError, and
-        StoppedError.
+        Raises PromptTooLongError, after which the caller passes each half of the pairs, ModelError,
+        and StoppedError.
         """
         ...
 
@@ -121,12 +121,12 @@ class Embedding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IngestOrder:
-    """The sources to ingest into a graph, and the rules for it.
+    """The sources to ingest into a graph, and the rules for this ingestion.
 
     ``schemas`` are the schemas of the graph's present documents, by hash. ``sync`` also deletes
     documents whose files are gone from the folders that are read. ``forget`` also deletes the text
-    of answers that quote these documents. ``refresh`` extracts stale documents again, which another
-    model, prompt, or schema extracted.
+    of answers that quote these documents. ``refresh`` extracts stale documents again, which are
+    documents that another model, prompt, or schema extracted.
     """
 
     graph: str

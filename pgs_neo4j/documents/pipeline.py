@@ -1,4 +1,4 @@
-"""Ingests files: compares them, extracts new text, folds it, and publishes it group by group."""
+"""Ingests files: compares them with the graph, extracts new text, and publishes it in groups."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class _Tally:
 
     @property
     def whole(self) -> bool:
-        """Whether the graph holds the results of all paid calls."""
+        """Whether the graph contains the results of all paid calls."""
         failed = any(outcome.state == "failed" for outcome in self.outcomes)
         return not (failed or self.stopped or self.described.ended)
 
@@ -64,11 +64,11 @@ class _Tally:
 async def ingest(order: IngestOrder, tools: IngestTools) -> Ingested:
     """Make the documents of a graph equal to their files, and return the outcome of each.
 
-    A document that cannot be read or extracted is reported, and does not affect the others. A limit
-    ends the ingestion, but all extractions so far are kept. Raises ModelError if all further calls
-    would fail in the same way, for example if the API key is refused. Then complete documents are
-    published, and none are deleted. Raises BusyError while another process writes these documents,
-    UsageError if the graph was loaded from a file, and DatabaseError.
+    A document that cannot be read or extracted is reported, and does not affect other documents. A
+    limit ends the ingestion, but all extractions so far are kept. Raises ModelError if all further
+    calls would fail in the same way, for example if the API key is refused. In this case, complete
+    documents are published, and no documents are deleted. Raises BusyError while another process
+    writes these documents, UsageError if the graph was loaded from a file, and DatabaseError.
     """
     began, tally = perf_counter(), _Tally()
     await prepare(tools.db)
@@ -97,8 +97,8 @@ async def ingest(order: IngestOrder, tools: IngestTools) -> Ingested:
         _report_progress(order, tools, len(compared.outcomes) + len(tally.outcomes))
         await keep_roots(tools.db, writer, compared.rooted)
         await _delete_missing(order, tools, writer, compared, tally)
-        # Merged names need only one description, so they are judged first. Vectors come after
-        # descriptions, because the text of an entity includes its description.
+        # Merged names need only one description, so names are judged first. Vectors are made last,
+        # because the text to embed for an entity includes its description.
         await _judge_close_names(tools, writer, tally)
         await _describe_entities(tools, writer, tally)
         await _embed_texts(tools, writer, tally)
@@ -144,7 +144,7 @@ def _make_result(
 async def _delete_missing(
     order: IngestOrder, tools: IngestTools, writer: Writer, compared: Compared, tally: _Tally
 ) -> None:
-    """Delete the documents whose files are gone, if the order asks for it and no limit was hit.
+    """Delete documents whose files are gone, if the order asks for it and no limit was reached.
 
     An interrupted deletion is continued.
     """
@@ -169,9 +169,9 @@ async def _write_groups(
     groups: AsyncIterator[list[WantedDocument]],
     tally: _Tally,
 ) -> AsyncGenerator[None]:
-    """Extract and publish groups, and yield after each.
+    """Extract and publish groups, and yield after each group.
 
-    The database writes one group while the next one is extracted.
+    The database writes one group while the next group is extracted.
     """
     ready = await _extract_next(order, tools, groups, tally)
     while ready is not None:
@@ -181,7 +181,7 @@ async def _write_groups(
         )
         tally.outcomes += written.outcomes
         tally.dropped.update(written.dropped)
-        # Stored extractions are deleted only now, because the next group may repeat their text.
+        # Stored extractions are deleted only now, because the next group may contain the same text.
         needed = written.needed | (following.needed if following else set())
         await forget_extractions(tools.db, order.graph, written.settled - needed)
         ready = following
@@ -202,12 +202,12 @@ async def _publish_group(
 
 
 def _start_step(step: str, documents: int | None = None) -> SpanNotes:
-    """Start the span of a step; the calls and statements within it become its children."""
+    """Start the span of a step; calls and statements in this step become its children."""
     return start_span(spans.step_name(step), {spans.DOCUMENTS: documents}, current=True)
 
 
 async def _describe_entities(tools: IngestTools, writer: Writer, tally: _Tally) -> None:
-    """Describe the entities that wait for a description, also from earlier ingestions."""
+    """Describe all entities that wait for a description, including those of earlier ingestions."""
     describer, limit = tools.describer, tools.calls.scheduler.limit.ceiling
     if describer is not None and not (tally.stopped or tally.judged.stopped):
         with _start_step("describe") as span:
@@ -239,7 +239,7 @@ async def _judge_near_names(tools: IngestTools, writer: Writer, tally: _Tally) -
 
 
 async def _embed_texts(tools: IngestTools, writer: Writer, tally: _Tally) -> None:
-    """Embed the texts without a vector, also from earlier ingestions."""
+    """Embed all texts without a vector, including those of earlier ingestions."""
     stopped = tally.stopped or tally.described.stopped
     with _start_step("embed") as span:
         embedded = await embed_waiting(tools, writer, stopped=stopped)
@@ -261,7 +261,7 @@ def _report_progress(order: IngestOrder, tools: IngestTools, done: int) -> None:
 async def group_documents(
     documents: AsyncIterator[WantedDocument],
 ) -> AsyncGenerator[list[WantedDocument]]:
-    """Yield groups of documents for one transaction each; a larger document comes in parts."""
+    """Yield groups of documents for one transaction each; a larger document is yielded in parts."""
     group: list[WantedDocument] = []
     size = 0
     async for document in documents:
@@ -288,7 +288,8 @@ async def _extract_next(
 ) -> ExtractedGroup | LargeDocument | None:
     """Extract the new text of the next group.
 
-    Returns None after the last group, after a limit, and if all further calls would fail.
+    Returns None after the last group, after a limit, and after a failure because of which all
+    further calls would fail.
     """
     if tally.stopped or tally.ended:
         return None

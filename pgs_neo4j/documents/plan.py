@@ -1,6 +1,6 @@
 """Predicts the steps and the cost of an ingestion, without calling a model or writing anything.
 
-It only asks a model's server for the model's context size, which is free.
+It only asks a model's server for the size of the model's context, which is free.
 """
 
 from __future__ import annotations
@@ -43,19 +43,20 @@ from pgs_neo4j.text.shown import counted
 from pgs_neo4j.text.tokens import estimate
 
 OWN_BYTES_S = 200_000
-"""Bytes of text per second that pgs processes besides model calls: extracts or grounds, and writes.
-"""
+"""Bytes of text per second that pgs processes without model calls: it extracts or grounds the text,
+and writes it."""
 PAIR_TOKENS, LINE_TOKENS = 150, 4
-"""Typical tokens of a pair of names with their descriptions, and of the reply to it."""
+"""Typical tokens of a pair of names with their descriptions, and of the reply for this pair."""
 CALL_S, REPLY_TOKENS_S = 1.0, 60
-"""Typical seconds before a reply begins, and tokens per second. Endpoints differ widely."""
+"""Typical seconds before a reply begins, and typical tokens of a reply per second. Endpoints differ
+widely."""
 
 
 @dataclass(slots=True)
 class _Forecast:
     """The forecast so far.
 
-    ``known`` has the keys of the extractions that the previous group leaves for the next one.
+    ``known`` has the keys of the extractions that the next group can reuse from the previous one.
     """
 
     outcomes: list[DocumentOutcome] = field(default_factory=list)
@@ -74,9 +75,9 @@ async def plan_ingest(
 
     ``divider`` embeds the sentences of documents that are divided by meaning.
 
-    Every source is read and divided, because only its text shows what changed. Calls are counted as
-    the ingestion makes them. Gleaning and retries of truncated or useless replies can add calls,
-    and the number of combined descriptions is a guess. Raises DatabaseError.
+    Every source is read and divided, because only its text shows what changed. Calls are counted in
+    the same way in which the ingestion makes them. Gleaning and retries of truncated or useless
+    replies can add calls, and the number of combined descriptions is a guess. Raises DatabaseError.
     """
     stored = await read_documents(tools.db, order.graph)
     compared, wanted = compare(order, tools.loader, stored, tools.extractor, tools.chunker)
@@ -94,7 +95,8 @@ async def plan_ingest(
     least, most = _list_embedding_calls(embedding)
     low, _ = cost_range(tools.calls.budget, [*_list_priced(llm, first), *divided, *least])
     _, high = cost_range(tools.calls.budget, [*_list_priced(llm, first + again), *divided, *most])
-    # The extracting model also describes, and it may have to judge names that are not known yet.
+    # The extracting model also describes entities, and may have to judge names that are not known
+    # yet.
     asked = [llm] if (first + again).calls or tools.arbiter is not None else []
     for reader in asked:
         await tools.calls.ask_context(reader)
@@ -162,7 +164,7 @@ async def _add_group(
 
 
 async def _forecast_judging(order: IngestOrder, tools: IngestTools) -> PlannedCalls:
-    """Return the calls that judge close names which the graph holds already."""
+    """Return the calls that judge the close names which the graph already contains."""
     if tools.arbiter is None:
         return PlannedCalls()
     judgments = await read_judgments(tools.db, order.graph)
@@ -180,7 +182,7 @@ async def _forecast_judging(order: IngestOrder, tools: IngestTools) -> PlannedCa
 
 
 def without_calls(tools: IngestTools) -> IngestTools:
-    """Return the connections for a plan: an estimate replaces a chunker that makes paid calls."""
+    """Return the connections for a plan: a chunker with paid calls is replaced by an estimate."""
     chunker = tools.chunker
     if isinstance(chunker, SemanticChunker) and not chunker.model.free:
         return replace(tools, chunker=DivisionEstimate(chunker))
@@ -206,7 +208,7 @@ def _list_priced(llm: Named, calls: PlannedCalls) -> list[tuple[Named, PlannedCa
 def _list_embedding_calls(
     planned: EmbeddingForecast | None,
 ) -> tuple[list[tuple[Named, PlannedCalls]], list[tuple[Named, PlannedCalls]]]:
-    """Return the embedder's certain calls, and its most likely maximum, as items to price."""
+    """Return the embedder's certain calls and its likely maximum of calls, as items to price."""
     if planned is None:
         return [], []
     model = EmbeddingModel(planned.model, planned.free)
@@ -214,7 +216,7 @@ def _list_embedding_calls(
 
 
 def _find_crossed_limit(tools: IngestTools, llm: LLM, forecast: _Forecast) -> str:
-    """Return the limit that the calls so far are likely to exceed, empty without one."""
+    """Return the limit that the calls so far are likely to exceed, empty if there is none."""
     budget, calls = tools.calls.budget, forecast.calls.calls
     cost = budget.price(llm.name, calls.input_tokens, calls.output_tokens, calls.calls) or 0.0
     dividing, _ = _forecast_dividing(tools)
@@ -228,9 +230,9 @@ def _find_crossed_limit(tools: IngestTools, llm: LLM, forecast: _Forecast) -> st
 
 
 def _describe_left_out(forecast: _Forecast) -> str:
-    """Return a sentence about the documents that a limit would leave waiting, empty without one.
+    """Return a sentence about the documents that a limit would leave waiting, or "".
 
-    The count starts at the group of documents that reaches the limit.
+    The documents are counted from the group that reaches the limit.
     """
     if forecast.crossed is None:
         return ""
@@ -262,7 +264,7 @@ def _estimate_seconds(
 ) -> float:
     """Return the estimated seconds of the ingestion.
 
-    Local work and waiting for replies overlap, so the longer of the two counts.
+    Local work and waiting for replies overlap, so the result is the longer time of the two.
     """
     dividing, _ = _forecast_dividing(tools)
     calls = (

@@ -46,14 +46,14 @@ _CHUNK_BYTES = 1 << 20
 def read_brain(path: Path, max_size_bytes: int = FILE_BYTES) -> GraphFile:
     """Return the checked graph of a brain file. Raises InputFileError at any fault.
 
-    The file is read as a stream, so that only its graph is in memory.
+    The file is read as a stream, so that memory contains only the graph, not the file.
     """
     try:
         chunks = _read_chunks(path, max_size_bytes)
         try:
             return _parse(chunks)
         except InputFileError:
-            # Read the rest, because a damaged gzip file explains a fault in its content.
+            # Read the rest, because damage of the gzip file would explain a fault in its content.
             for _ in chunks:
                 pass
             raise
@@ -62,7 +62,7 @@ def read_brain(path: Path, max_size_bytes: int = FILE_BYTES) -> GraphFile:
 
 
 def parse_brain(data: bytes) -> GraphFile:
-    """Return the checked graph of a brain file's unpacked content.
+    """Return the checked graph in the unpacked content of a brain file.
 
     Raises InputFileError without the path.
     """
@@ -116,7 +116,7 @@ def _collect_graph(members: Iterator[Member]) -> GraphFile:
 
 
 def _count_ignored(ignored: Counter[str], where: str, names: Set[str]) -> None:
-    """Count the unknown keys of an item. Beyond ``IGNORED_KEYS``, others count as ``where.…``."""
+    """Count the unknown keys of an item; beyond ``IGNORED_KEYS`` keys, only as ``where.…``."""
     for name in names:
         key = f"{where}.{name}"
         known = key in ignored or (len(ignored) < IGNORED_KEYS and len(key) <= MAX_ID_CHARACTERS)
@@ -124,9 +124,9 @@ def _count_ignored(ignored: Counter[str], where: str, names: Set[str]) -> None:
 
 
 def _read_chunks(path: Path, max_size_bytes: int) -> Iterator[bytes]:
-    """Yield the file's content, unpacked if it is gzip.
+    """Yield the file's content, and unpack it if it is gzip.
 
-    The first bytes decide whether it is, not the name.
+    Whether it is gzip depends on the first bytes, not on the name.
     """
     try:
         with path.open("rb") as file:
@@ -158,7 +158,7 @@ def _read_chunks(path: Path, max_size_bytes: int) -> Iterator[bytes]:
 def _add_edge(
     item: dict[str, Any], where: str, relationships: RelationshipColumns, ends: tuple[Ids, Ids]
 ) -> None:
-    """Add an edge to the columns; its ends are looked up when all nodes have been read."""
+    """Add an edge to the columns; its ends are looked up after all nodes have been read."""
     for key, ids in zip(("source", "target"), ends, strict=True):
         ids.append(_read_id(item, key, where))
     type_ = DEFAULT_TYPE if item.get("type") is None else _read_text(item, "type", where)
@@ -173,7 +173,7 @@ def _add_edge(
 def _join_edges(
     nodes: NodeColumns, relationships: RelationshipColumns, ends: tuple[Ids, Ids]
 ) -> None:
-    """Set the nodes of all edges. An edge may also write the id 17 as "17"."""
+    """Set the nodes of all edges. In an edge, the node id 17 may also be written as "17"."""
     positions = Positions(nodes.ids)
     if repeat := positions.repeated():
         again, first = repeat

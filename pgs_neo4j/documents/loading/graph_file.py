@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 
 NodeId = str | int
 Scalar = str | int | float | bool
-ABSENT = math.nan  # Marks a missing number, because numbers in a file are finite.
+ABSENT = math.nan  # Marks a missing number; numbers in a file are finite.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class FileNode:
-    """A node to load. ``properties`` leaves out ``id`` and the embedding."""
+    """A node to load. ``properties`` does not include ``id`` and the embedding."""
 
     id: NodeId
     properties: dict[str, Scalar]
@@ -57,7 +57,7 @@ class GraphFile:
 
     @property
     def dimensions(self) -> tuple[int, ...]:
-        """The distinct lengths of the embeddings, sorted. Several lengths suggest a fault."""
+        """The distinct lengths of the embeddings, sorted. More than one length suggests a fault."""
         return tuple(sorted({n.embedding.size for n in self.nodes if n.embedding is not None}))
 
     @property
@@ -134,7 +134,7 @@ class Positions:
         self._sorted = hashes[self._order]
 
     def repeated(self) -> tuple[int, int] | None:
-        """Return the place of the first repeated id and the place of its first occurrence.
+        """Return the position of the first repeated id and the position of its first occurrence.
 
         Returns None if all ids are distinct.
         """
@@ -147,9 +147,9 @@ class Positions:
         return min(repeats, default=None)
 
     def find(self, ids: Ids, place: int, hashed: int | None = None) -> int | None:
-        """Return the first position of the id at ``place`` in ``ids``, None if it is missing.
+        """Return the first position of the id ``ids[place]`` among the node ids, None if missing.
 
-        ``hashed`` is its hash, if the caller has it.
+        ``hashed`` is the hash of this id, if the caller has it.
         """
         raw = ids.texts.raw(place)
         value = int(ids.hashes()[place]) if hashed is None else hashed
@@ -178,7 +178,7 @@ class Positions:
 
 
 class NodeColumns(Sequence[FileNode]):
-    """The nodes of a brain in columns; a FileNode is made at each access."""
+    """The nodes of a brain in columns; each access creates a FileNode."""
 
     def __init__(self) -> None:
         self.ids = Ids()
@@ -223,7 +223,7 @@ class NodeColumns(Sequence[FileNode]):
 
 
 class RelationshipColumns(Sequence[FileRelationship]):
-    """The relationships of a brain in columns; a FileRelationship is made at each access."""
+    """The relationships of a brain in columns; each access creates a FileRelationship."""
 
     def __init__(self) -> None:
         self.weighted = False

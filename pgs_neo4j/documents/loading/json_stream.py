@@ -3,10 +3,10 @@
 Python's own decoder reads each item, so values and errors are the same as with ``json.loads``. Only
 the current item is in memory.
 
-ijson, which reads records of any shape for ``documents.read``, would not do for a graph file. It
-gives no line and column, refuses NaN and integers beyond 64 bits before the faulty node is known,
-turns half a surrogate pair into "?", and takes more than twice as long when one pass feeds both
-lists.
+``documents.read`` reads records of any shape with ijson, but ijson is not suitable for a graph
+file. It reports no line and column, and refuses NaN and integers beyond 64 bits before the faulty
+node is known. It turns half a surrogate pair into "?". It takes more than twice as long when one
+pass feeds both lists.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from typing import Any
 from pgs_neo4j.errors import InputFileError
 from pgs_neo4j.model.ceilings import ITEM_BYTES, ITEM_PARTS
 
-LIST_BEGINS = -1  # the place that marks the beginning of a list
-NEAR_END = 16  # characters at the end of a chunk in which a literal or escape may be cut off
+LIST_BEGINS = -1  # The place that marks the beginning of a list.
+NEAR_END = 16  # Characters at a chunk's end in which a literal or escape may be cut off.
 
 _DECODER = json.JSONDecoder()
 _BLANK = re.compile(r"[ \t\n\r]*")
@@ -29,11 +29,12 @@ _COMMA = re.compile(r"[ \t\n\r]*,[ \t\n\r]*")
 _KINDS = {bool: "a boolean", str: "a string", list: "a list", dict: "an object"}
 
 Member = tuple[str, int | None, Any]
-"""A key, None, and its value; or a key, an item's place in the key's list, and the item."""
+"""A member of an object: a key, None, and its value. Or an item of a list: the list's key, the
+item's place in the list, and the item."""
 
 
 def kind_of(value: object) -> str:
-    """Return a phrase for a JSON value's kind, such as "a list"."""
+    """Return a phrase for the kind of a JSON value, such as "a list"."""
     return "null" if value is None else _KINDS.get(type(value), "a number")
 
 
@@ -41,7 +42,7 @@ def read_members(chunks: Iterator[bytes], lists: Collection[str]) -> Iterator[Me
     """Yield the members of an object; lists under the keys ``lists`` are yielded item by item.
 
     A member with the place LIST_BEGINS precedes the items of a list. Raises InputFileError, with
-    line and column, if the text is not JSON, and if it is not an object.
+    line and column, if the text is not JSON, and raises it if the text is not an object.
     """
     text = _Text(chunks)
     text.skip_blank()
@@ -154,7 +155,7 @@ class _Text:
     def value(self) -> Any:
         """Return the value that begins here, and skip it.
 
-        Raises InputFileError if it is malformed or too large.
+        Raises InputFileError if the value is malformed or too large.
         """
         while True:
             try:
@@ -176,15 +177,15 @@ class _Text:
             pending = len(self._text) - self._at
             if pending > ITEM_BYTES:
                 raise self.fault(f"a value of more than {ITEM_BYTES:,} characters")
-            # All pending text belongs to one unfinished value. So its parts can be counted before
-            # it is built, which would take much more memory than the text.
+            # All pending text belongs to one unfinished value. So the parts of this value can be
+            # counted before the value is built, which would take much more memory than the text.
             parts = sum(self._text.count(mark, self._at) for mark in "{[") if pending else 0
             if parts > ITEM_PARTS:
                 raise self.fault(f"a value of more than {ITEM_PARTS:,} lists and objects")
             self._fill(max(1, pending))
 
     def fault(self, problem: str, at: int | None = None) -> InputFileError:
-        """Return the error for a position in the text, by default the present one."""
+        """Return the error for a position in the text, by default the current position."""
         place = self._at if at is None else at
         line = self._lines + self._text.count("\n", 0, place) + 1
         begin = self._text.rfind("\n", 0, place)
@@ -192,7 +193,7 @@ class _Text:
         return InputFileError(f"line {line}, column {column}: not JSON ({problem})")
 
     def _fill(self, least: int) -> bool:
-        """Read at least ``least`` characters, and return whether there were any."""
+        """Read at least ``least`` characters, fewer at the end; return whether there were any."""
         parts: list[str] = []
         read = 0
         while read < least and not self._ended:
@@ -205,7 +206,7 @@ class _Text:
         return read > 0
 
     def _drop_read(self) -> None:
-        """Drop the text before the present position, and count its lines."""
+        """Drop the text before the current position, and count the lines of the dropped text."""
         lines = self._text.count("\n", 0, self._at)
         begin = self._text.rfind("\n", 0, self._at)
         self._lines += lines

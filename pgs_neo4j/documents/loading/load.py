@@ -1,10 +1,10 @@
 """Loads a GraphFile into Neo4j as the user's own graph.
 
-A loaded node has the label ``LoadedNode``, with ``graph`` and ``id`` as its unique key, a label of
-its graph, and the labels in the file. A load first writes hidden ``PgsStaged`` nodes, and then
+A loaded node has the label ``LoadedNode``, with ``graph`` and ``id`` as its unique key, the label
+of its graph, and its labels in the file. A load first writes hidden ``PgsStaged`` nodes, and then
 publishes them in one transaction. So a reader sees either the old graph or the new one. Leftovers
 of an unfinished load are deleted by that load or, if it was killed, by the next one. A second load
-under the same name replaces the content of the first.
+under the same name replaces the content of the first load.
 
 Graphs made of documents and graphs loaded from files are kept apart: neither replaces the other.
 """
@@ -42,7 +42,7 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoadResult:
-    """The size of a loaded graph and the changes of the load; none if it is ``unchanged``."""
+    """The size of a loaded graph and the changes of the load; no changes if it is ``unchanged``."""
 
     graph: str
     label: str
@@ -63,9 +63,9 @@ async def load(
     label: str | None = None,
     on_event: OnEvent = ignore,
 ) -> LoadResult:
-    """Make the named graph equal to the file, and return the changes.
+    """Make the graph of the name ``graph`` equal to the file, and return the changes.
 
-    ``label`` is by default derived from the name. Relationships, labels, and properties that the
+    By default, ``label`` is derived from the name. Relationships, labels, and properties that the
     graph's nodes gained since the last load are removed. Raises UsageError if the name cannot be
     used, the label belongs to other nodes, the graph has documents, or another load of the same
     graph took over. After an error, a cancellation, or a database failure, the graph stays
@@ -174,7 +174,7 @@ async def _replace_graph(
         return rows[0]
     finally:
         if not finished:
-            # The cause matters more than a failed cleanup, because the leftovers are hidden, and
+            # The original error matters more than a failed cleanup: the leftovers are hidden, and
             # the next load deletes them.
             with suppress(DatabaseError):
                 await _delete_load(database, name)
@@ -239,7 +239,7 @@ def _check_owned(rows: list[Row], graph: str) -> None:
 
 
 async def _is_loaded(database: Database, file: GraphFile, graph: str, label: str) -> bool:
-    """Return whether the database already holds exactly the file's content."""
+    """Return whether the database already contains exactly the content of the file."""
     nodes = queries.get("documents/loading/read_loaded_nodes")
     if not await database.stream(nodes, partial(_has_nodes, file, graph, label), graph=graph):
         return False
@@ -252,9 +252,10 @@ async def _has_nodes(file: GraphFile, graph: str, label: str, rows: AsyncIterato
     missing: dict[str | int, int] | None = None
     same = True
     async for row in rows:
-        if missing is None:  # Only a graph that was loaded before has rows, so others skip this.
+        if missing is None:  # There are rows only after an earlier load.
             missing = {node.id: place for place, node in enumerate(file.nodes)}
-        # Another program may have removed the id, so the node is not the file's content.
+        # Another program may have removed the id, so that the node no longer equals a node of the
+        # file.
         place = missing.pop(row["properties"].get("id"), None)
         same = same and place is not None and _is_same(file.nodes[place], label, graph, row)
     return same and not missing and (missing is not None or not file.nodes)

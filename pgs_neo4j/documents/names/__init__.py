@@ -1,1 +1,1 @@
-"""Stores the present names of a graph, looks them up, and resolves them in a neighborhood."""
+"""Stores the present names of a graph, looks them up, and resolves the names near a change."""

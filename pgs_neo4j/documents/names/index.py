@@ -1,6 +1,6 @@
 """Stores the present names of a graph in the database, indexed by key and by block.
 
-These nodes belong to pgs: a purge removes them, and the next ingestion makes them again.
+The nodes of names belong to pgs: a purge removes them, and the next ingestion makes them again.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pgs_neo4j.documents.fold.resolution import MOST_BLOCKS, Resolver
 from pgs_neo4j.text.name_variants import PresentName
 
 Block = tuple[int, str]
-"""The position of a block in the tuple of a name's blocks, and the block."""
+"""A block of a name, after its position in the tuple of the name's blocks."""
 
 _PLACES = ("first", "second", "third", "fourth", "fifth")
 
@@ -71,7 +71,10 @@ async def read_all_present(db: Database, graph: str) -> dict[Named, IndexedName]
 async def read_candidates(
     db: Database, graph: str, blocks: Iterable[Block]
 ) -> dict[Named, IndexedName]:
-    """Return the present names that share a block, and so may be variants. Raises DatabaseError."""
+    """Return the present names with one of these blocks, which may be variants.
+
+    Raises DatabaseError.
+    """
     by_place: dict[str, list[str]] = {place: [] for place in _PLACES}
     for place, block in sorted({*blocks}):
         by_place[_PLACES[place]].append(block)
@@ -88,7 +91,7 @@ def placed_blocks(name: PresentName, resolver: Resolver) -> list[Block]:
 
 
 def name_row(indexed: IndexedName, resolver: Resolver) -> Row:
-    """Return the stored properties of a name; None removes a property that it lacks."""
+    """Return the stored properties of a name; the value None removes a property."""
     blocks: Row = {f"block_{place + 1}": None for place in range(MOST_BLOCKS)}
     blocks |= {f"block_{at + 1}": block for at, block in placed_blocks(indexed.name, resolver)}
     return indexed.row | {"short": indexed.name.short or None} | blocks

@@ -1,6 +1,6 @@
 """Reads all names and entities that a change of some chunks can affect.
 
-The nodes of entities hold the tallies of their names. Mentions are read only if these tallies are
+The nodes of entities store the tallies of their names. Mentions are read only if these tallies are
 not valid. A changed name is resolved together with all names that it can reach by variants,
 rulings, and judgments.
 """
@@ -33,10 +33,11 @@ from pgs_neo4j.text.name_variants import PresentName
 class Neighborhood:
     """Names with all names of their entities, before and after a change.
 
-    ``stay`` counts the mentions that the change does not touch, and ``names`` those after the
-    change. ``old`` and ``new`` map each key and type to its entity. ``indexed`` has the names in
-    the index, and ``wanted`` those that it should have. ``renamed`` maps entities to the entities
-    that take over their nodes; ``old`` has them under their new names.
+    ``stay`` counts the mentions that the change does not touch, and ``names`` counts all mentions
+    after the change. ``old`` and ``new`` map each key and type to its entity. ``indexed`` has the
+    names that the index contains, and ``wanted`` has the names that it should contain. ``renamed``
+    maps an entity to the entity that takes over its node; ``old`` has renamed entities under their
+    new names.
     """
 
     stay: NameTallies = field(default_factory=NameTallies)
@@ -51,7 +52,7 @@ class Neighborhood:
 
     @property
     def moved(self) -> list[Named]:
-        """The names and types whose unchanged mentions move to another entity."""
+        """The names and types whose untouched mentions move to another entity."""
         return [
             (key, kind)
             for key, own in sorted(self.stay.by_key.items())
@@ -66,7 +67,7 @@ class Neighborhood:
 
     @property
     def named(self) -> tuple[IndexedName, ...]:
-        """The names to store, because they are new, or their features or entity changed."""
+        """The names to store, because they are new, or their features or their entity changed."""
         return tuple(
             one for named, one in sorted(self.wanted.items()) if self.indexed.get(named) != one
         )
@@ -85,10 +86,10 @@ async def read_neighborhood(
     coming: Mapping[str, Contribution],
     suspects: Iterable[Named],
 ) -> Neighborhood:
-    """Return all that a change affects, with the future entity of each name.
+    """Return everything that a change affects, with the future entity of each name.
 
-    It holds each entity with all of its names, and each name with all of its types. So nothing in
-    it depends on data that was not read. Raises DatabaseError.
+    The result has each entity with all of its names, and each name with all of its types. So no
+    part of it depends on data that was not read. Raises DatabaseError.
     """
     found = Neighborhood()
     suspected = {*suspects}
@@ -101,7 +102,7 @@ async def read_neighborhood(
         keys = await _resolve_names(db, graph, found, resolution, suspected)
     for one in leaving.values():
         for key, kind in (mention.named for mention in one.mentions):
-            # If the graph holds nothing of the name, it counts as its own entity.
+            # If the graph does not contain the name, the name counts as an entity of its own.
             found.old.setdefault(key, {}).setdefault(kind, (key, kind))
     found.renamed = renamed_entities(found.stay, found.old, found.new)
     for own in found.old.values() if found.renamed else ():
@@ -140,9 +141,9 @@ async def read_called(
     gone: Collection[str],
     losing: Container[Named],
 ) -> CalledEntities:
-    """Return the same as ``read_names``, but from the tallies on the nodes if they are valid.
+    """Return the same as ``read_names``, but from the tallies on the nodes if these are valid.
 
-    Mentions are counted again for the entities that are ``losing`` some, and for nodes with missing
+    Mentions are counted again for entities that are ``losing`` mentions, and for nodes with missing
     or wrong tallies, for example after a manual change of the graph. Raises DatabaseError.
     """
     wanted = sorted({*entities})
@@ -170,7 +171,7 @@ async def _resolve_names(
     resolution: Resolution,
     suspects: set[Named],
 ) -> set[str]:
-    """Decide the entity of each name, or return the keys that have to be read first."""
+    """Decide the entity of each name, or return the keys that must be read before that."""
     present = found.names.present(found.types)
     changed = {
         named
@@ -199,8 +200,8 @@ async def _resolve_names(
 class Surroundings:
     """The names around the changed names, before and after the change.
 
-    ``present`` has all names of the ``keys`` after the change, and ``indexed`` has them as stored.
-    Names of other keys do not change, and are read when they are reached.
+    ``present`` has all names with the ``keys`` after the change, and ``indexed`` has their stored
+    state. Names with other keys do not change, and are read when they are reached.
     """
 
     db: Database
@@ -230,13 +231,13 @@ class Surroundings:
             frontier = near - steps.keys()
             steps |= dict.fromkeys(frontier, step)
         local = {named: self.present[named] for named in steps if named in self.present}
-        # Many names may share a block, so this can take long. A thread leaves the event loop free
-        # to renew the right to write.
+        # Many names may share a block, so resolving can take long. In a thread, it does not block
+        # the event loop, which must renew the right to write.
         entities = await asyncio.to_thread(resolve, [*local.values()], self.resolution)
         return {named: entities[named] for named in local if steps[named] <= REACH}
 
     async def _find_variants(self, names: Iterable[Named]) -> set[Named]:
-        """Return the present variants of some names, by their old and their new form."""
+        """Return the present variants of names, in their forms before and after the change."""
         resolver = self.resolution.resolver
         versions = [version for named in names for version in self._list_versions(named)]
         blocks = {name: placed_blocks(name, resolver) for name in versions}
@@ -262,7 +263,7 @@ class Surroundings:
         return (mates | same) & self.present.keys()
 
     def _list_versions(self, named: Named) -> list[PresentName]:
-        """Return the forms of a name before and after the change, once if they are equal."""
+        """Return the forms of a name before and after the change, only once if they are equal."""
         before, after = self.indexed.get(named), self.present.get(named)
         both = [before.name if before else None, after]
         return [*dict.fromkeys(one for one in both if one is not None)]
@@ -281,9 +282,9 @@ class Surroundings:
 def renamed_entities(stay: NameTallies, old: Belonging, new: Belonging) -> dict[Named, Named]:
     """Return the entities whose nodes become other entities, each with the other entity.
 
-    A node goes to the entity of most of its unchanged mentions, unless another node brings more
-    mentions there. A node whose id is taken gets an id that another node leaves. The result does
-    not depend on any order.
+    The node of an entity becomes the entity to which most of its untouched mentions move, unless
+    another node brings more mentions to that entity. If a node thus loses its id to another node,
+    it gets an id that is free. The result does not depend on any order.
     """
     brought: Counter[tuple[Named, Named]] = Counter()
     for key, own in stay.by_key.items():
@@ -304,7 +305,7 @@ def renamed_entities(stay: NameTallies, old: Belonging, new: Belonging) -> dict[
 
 
 def _assign_places(brought: Mapping[tuple[Named, Named], int]) -> dict[Named, Named]:
-    """Return at most one new entity for each old one, and vice versa, most mentions first."""
+    """Assign each old entity at most one new entity, and vice versa, most mentions first."""
     placed: dict[Named, Named] = {}
     taken: set[Named] = set()
     for before, after in sorted(

@@ -1,4 +1,4 @@
-"""Renews the index of names if another resolver made it, or if a purge removed it."""
+"""Renews the index of names if another resolver made this index, or if a purge removed it."""
 
 from __future__ import annotations
 
@@ -28,9 +28,10 @@ from pgs_neo4j.errors import UsageError
 from pgs_neo4j.text.extraction.names import normalize_name
 
 BATCH = 5000
-"""Names that one transaction stores or deletes."""
+"""Number of names that one transaction stores or deletes."""
 SUSPECTS = 200
-"""Names per publication. They are few, because all chunks that mention them are read."""
+"""Number of names to resolve per publication. It is small, because all chunks that mention these
+names are read."""
 
 
 @asynccontextmanager
@@ -39,8 +40,8 @@ async def hold_with_resolved_names(
 ) -> AsyncIterator[Writer]:
     """Hold the right to write the documents of a graph, with all of its names resolved.
 
-    Raises UsageError if a user's resolver resolved its names and none is given, BusyError,
-    LeaseLostError, and DatabaseError.
+    Raises UsageError if ``resolver`` is None but a user's resolver resolved the graph's names,
+    BusyError, LeaseLostError, and DatabaseError.
     """
     async with hold_documents(db, graph, label, describer) as held:
         rulings = rulings_in_force(await read_rulings(db, graph))
@@ -114,7 +115,7 @@ class _PresentNames:
     entities: dict[Named, Named] = field(default_factory=dict)
 
     def compare_with(self, resolution: Resolution) -> tuple[list[IndexedName], list[Named]]:
-        """Return the names to store with their present entities, and those that have to move."""
+        """Return the names to store with their present entities, and the names that must move."""
         types = self.names.types(resolution.pinned)
         present = self.names.present(types)
         entities = resolve(present.values(), resolution)
@@ -124,7 +125,7 @@ class _PresentNames:
             main = key, types[key][kind]
             if entity != entities[main]:
                 suspects.add(main)
-            if entity != self.entities[main]:  # Until it moves, it is found by a separate name.
+            if entity != self.entities[main]:  # Until this type moves, it needs a name of its own.
                 tally: EntityTally = self.names.by_key[key][kind]
                 name = NameTallies({key: {kind: tally}}).present({key: {kind: kind}})[key, kind]
                 stored.setdefault((key, kind), IndexedName(name, entity))
@@ -138,7 +139,10 @@ def _make_ruling(row: Row) -> Ruling:
 
 
 async def _read_present_names(db: Database, graph: str) -> _PresentNames:
-    """Return the names of all entities. The result grows with the names, not with the mentions."""
+    """Return the names of all entities.
+
+    The size of the result depends on the number of names, not of mentions.
+    """
     present = _PresentNames()
     for row in await db.read(queries.get("documents/names/read_mentioned_names"), graph=graph):
         named = normalize_name(row["name"]), row["type"]
