@@ -1,8 +1,8 @@
-"""Computes the effect of changed chunks on the graph, from their neighborhood alone.
+"""Computes the effect of changed chunks on the graph, only from the neighborhood of these chunks.
 
-The result equals the fold of all live chunks at once (``fold.folding``). A hub may be mentioned by
-very many chunks, and each of them mentions many other entities. So for unchanged chunks, only the
-mentions and statements of names that move to another entity are read.
+The result equals the fold of all live chunks at once (``fold.folding``). Very many chunks may
+mention a hub, and each of these chunks mentions many other entities. So for unchanged chunks, only
+the mentions and statements of names that move to another entity are read.
 """
 
 from __future__ import annotations
@@ -42,10 +42,11 @@ StatedBy = Mapping[str, Mapping[RelationPlace, Statement]]
 class Change:
     """The changes to write: new states of nodes and relationships, and deletions.
 
-    ``renamed`` maps entities to the entities that take over their nodes, which happens first.
-    ``unbound`` has the remaining chunks whose mentions are replaced. ``moved`` has mentions of
-    other remaining chunks. ``vanished`` has the ids of entities without mentions, and ``dropped``
-    the relations without statements. ``named`` and ``unnamed`` update the index of names.
+    ``renamed`` maps an entity to the entity that takes over its node; renaming is the first change.
+    ``unbound`` has the changed chunks that stay, whose mentions are replaced. ``moved`` has
+    mentions of unchanged chunks. ``vanished`` has the ids of entities without mentions, and
+    ``dropped`` has the relations without statements. ``named`` and ``unnamed`` update the index of
+    names.
     """
 
     entities: Mapping[str, EntityRow]
@@ -62,7 +63,10 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class MovedMentions:
-    """The spellings of one type whose mentions move from ``source`` to ``target``, both ids."""
+    """The spellings of one type whose mentions move to another entity.
+
+    ``source`` and ``target`` are the ids of the old and the new entity.
+    """
 
     source: str
     target: str
@@ -78,7 +82,7 @@ async def compute_change(
     resolution: Resolution | None = None,
     suspects: Iterable[Named] = (),
 ) -> Change:
-    """Return the changes when the chunks ``gone`` are removed and the chunks ``added`` come in.
+    """Return the changes when the chunks ``gone`` are removed and the chunks ``added`` are added.
 
     ``suspects`` are names that may have to move for another reason, for example a ruling. Raises
     DatabaseError.
@@ -130,9 +134,9 @@ async def _change_relations(
 ) -> tuple[dict[RelationPlace, RelationRow], tuple[RelationPlace, ...]]:
     """Return the new states of relations, and the relations to delete.
 
-    A relation that only gains statements adds them to its stored tally. A relation that loses a
-    statement is counted again from the chunks that mention both of its ends. A relation with a new
-    end is new, so it is not looked up.
+    If a relation only gains statements, they are added to its stored tally. If a relation loses a
+    statement, its statements are counted again from the chunks that mention both of its ends. A
+    relation whose source or target is new is not looked up, because it is also new.
     """
     old, new = near.old, near.new
     existing = {entity for own in old.values() for entity in own.values()}
@@ -164,7 +168,7 @@ async def _change_relations(
 def _tally_gained(
     before: StatedBy, after: StatedBy, lost: Container[RelationPlace]
 ) -> defaultdict[RelationPlace, RelationTally]:
-    """Return the tallies of new statements, and of all statements of relations in ``lost``."""
+    """Return the tallies of new statements, and for relations in ``lost``, of all statements."""
     tallies: defaultdict[RelationPlace, RelationTally] = defaultdict(RelationTally)
     for chunk, own in after.items():
         for place, statement in own.items():
@@ -174,7 +178,7 @@ def _tally_gained(
 
 
 def _keep_known(contribution: Contribution, belonging: Belonging) -> Contribution:
-    """Return a contribution with only the statements whose ends ``belonging`` has."""
+    """Return a contribution with only those statements whose ends are in ``belonging``."""
     statements = tuple(
         one
         for one in contribution.statements
@@ -185,16 +189,17 @@ def _keep_known(contribution: Contribution, belonging: Belonging) -> Contributio
 
 @dataclass(slots=True)
 class MovingNames:
-    """Names with moving mentions, each with its stored entity and its spellings.
+    """Names whose mentions move, each with its stored entity and its spellings.
 
-    ``concerned`` has all names of the entities that lose or gain mentions. It only grows.
+    ``concerned`` has all names of the entities that lose or gain mentions. Names are only added to
+    it.
     """
 
     found: dict[Named, tuple[Named, frozenset[str]]] = field(default_factory=dict)
     concerned: set[Named] = field(default_factory=set)
 
     def add(self, near: Neighborhood, leaving: Iterable[Contribution]) -> bool:
-        """Add the moving names of a neighborhood; return whether more chunks have to be read."""
+        """Add the moving names of a neighborhood; return whether more chunks must be read."""
         moved = near.moved
         for key, kind in moved:
             entity = near.old[key][kind]

@@ -1,6 +1,6 @@
-"""Publishes documents in groups; a document that the database refuses does not affect the others.
+"""Publishes documents in groups; if the database refuses a document, the others are still written.
 
-Unchanged documents may still have moved to another folder. Their new folders are stored last.
+Unchanged documents may have moved to another folder. Their new folders are stored last.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from pgs_neo4j.text.extraction.additions import add_definitions
 from pgs_neo4j.text.extraction.schema import prune
 
 MOST_ROWS = 1_000
-"""Documents per statement."""
+"""Number of documents per statement."""
 
 
 @dataclass(frozen=True, slots=True)
 class ExtractedGroup:
-    """Documents with their extractions, and the chunks of them that the graph holds."""
+    """Documents with their extractions, and the chunks that the graph already has of them."""
 
     extracted: Extracted
     stored: Mapping[str, Sequence[StoredChunk]]
@@ -44,8 +44,8 @@ class ExtractedGroup:
 class WrittenGroup:
     """The results of writing a group.
 
-    ``settled`` has the keys of extractions that the graph now holds. ``needed`` has the keys of
-    extractions that are only stored outside the graph.
+    ``settled`` has the keys of extractions that the graph now contains. ``needed`` has the keys of
+    extractions that are stored only outside the graph.
     """
 
     outcomes: list[DocumentOutcome] = field(default_factory=list)
@@ -75,8 +75,8 @@ async def write_group(
 ) -> WrittenGroup:
     """Publish the complete documents of a group, and return the outcome of each document.
 
-    A document that the database refuses is reported as failed. Raises DatabaseError, also if the
-    database refuses all of several documents.
+    A document that the database refuses is reported as failed. Raises DatabaseError, even if the
+    database only refuses every one of several documents.
     """
     written = WrittenGroup(needed=group.needed)
     whole: list[WantedDocument] = []
@@ -127,7 +127,7 @@ async def _write_together(
 def new_document(
     order: IngestOrder, tools: IngestTools, document: WantedDocument, extracted: Extracted
 ) -> NewDocument:
-    """Return a document to publish; the schema prunes the extraction of each chunk."""
+    """Return a document to publish, with extractions reduced to what the schema allows."""
     chunks = [_make_chunk(order, tools, one, extracted) for one in document.chunks]
     part = document.part
     told = {wanted.bases[0].told for wanted in document.chunks} - {""}

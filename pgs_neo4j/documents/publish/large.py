@@ -1,9 +1,10 @@
 """Divides documents that are too large for one publication, and publishes them part by part.
 
 After each part, the graph equals the fold of its chunks. All parts are extracted before the first
-is published. They share a transaction, so a reader sees either the old or the new document. If the
-database lacks the memory for that, each part has its own transaction. Then the document has no hash
-until the last part is written, so the next ingestion continues an interrupted one.
+part is published. The parts share a transaction, so a reader sees either the old or the new
+document. If the database lacks the memory for this transaction, each part has its own transaction.
+Then the document has no hash until the last part is written, so the next ingestion continues an
+interrupted one.
 """
 
 from __future__ import annotations
@@ -35,13 +36,13 @@ from pgs_neo4j.llm.calls.outcome import ends_calls
 from pgs_neo4j.model.ingest import DocumentOutcome
 
 PART_BYTES = GROUP_BYTES // 2
-"""Bytes of text per part. Two parts are in memory at a time, and without a model, a part takes
-about 150 times the size of its text."""
+"""Bytes of text per part. Two parts are in memory at a time. Without a model, a part needs about
+150 times the size of its text."""
 PART_S = 300.0
-"""Most seconds of a transaction for each part."""
+"""Maximum seconds of a transaction, for each part."""
 PART_MB = 64
-"""Disk space for a part in MB. In a test corpus, store and log took 46 times the size of the text.
-"""
+"""Megabytes of disk to reserve for a part. In a test corpus, store and log took 46 times the size
+of the text."""
 
 
 @dataclass(slots=True)
@@ -49,9 +50,9 @@ class LargeDocument:
     """A document whose parts are published one after another, and the results so far.
 
     ``gone`` has the ids of stored chunks to delete. ``error`` says why the document cannot be
-    published. ``told`` has the hashes of the schemas given to the extractor, and ``fresh`` the keys
-    of new extractions. ``unproven`` has the ids of chunks without proof that the model read them
-    completely.
+    published. ``told`` has the hashes of the schemas given to the extractor, and ``fresh`` has the
+    keys of new extractions. ``unproven`` has the ids of chunks without proof that the model read
+    them completely.
     """
 
     document: WantedDocument
@@ -64,18 +65,18 @@ class LargeDocument:
 
     @property
     def ended(self) -> ModelError | None:
-        """The failure that would end any other call in the same way, None without one."""
+        """The failure because of which all other calls would also fail, None without one."""
         error = self.error
         return error if isinstance(error, ModelError) and ends_calls(error) else None
 
     @property
     def needed(self) -> set[str]:
-        """The keys of the document's extractions, which are stored and not held in memory."""
+        """The keys of the document's extractions, which are stored and not kept in memory."""
         return extraction_keys([self.document])
 
     @property
     def parts(self) -> Iterator[WantedDocument]:
-        """The parts of the document; the last one also removes the document's former version."""
+        """The parts of the document; the last part also removes the document's former version."""
         for number, chunks in enumerate(self.pieces):
             part = DocumentPart(self, number)
             former = self.document.former if part.last else self.document.former[:1]
@@ -91,7 +92,7 @@ class DocumentPart:
 
     @property
     def last(self) -> bool:
-        """Whether this part completes the document."""
+        """Whether this part is the last part of the document."""
         return self.number == len(self.large.pieces) - 1
 
     @property
@@ -101,9 +102,9 @@ class DocumentPart:
 
     @property
     def gone(self) -> list[str]:
-        """The ids of the stored chunks to delete with this part, an even share of all.
+        """The ids of the stored chunks to delete with this part: the part's share of all of them.
 
-        After a move, they have the same texts as the new chunks of the part.
+        If the document only moved, these chunks have the same texts as the new chunks of the part.
         """
         sizes = [len(chunks) for chunks in self.large.pieces]
         first, last = (sum(sizes[:number]) for number in (self.number, self.number + 1))
@@ -112,7 +113,7 @@ class DocumentPart:
 
 
 def text_size(document: WantedDocument) -> int:
-    """Return the size of a document or of its text, the larger of both.
+    """Return the size of a document or the size of its text, whichever is larger.
 
     The text of a packed file is larger than the file.
     """
@@ -136,7 +137,7 @@ def divide_document(document: WantedDocument) -> Iterator[WantedDocument]:
 async def extract_large(order: IngestOrder, tools: IngestTools, large: LargeDocument) -> str:
     """Extract all parts of a large document, unless extracting is free.
 
-    The extractions are stored, not held in memory. Returns the limit that was reached, or "".
+    The extractions are stored, not kept in memory. Returns the limit that was reached, or "".
     """
     if tools.extractor.free:
         return ""
@@ -191,7 +192,7 @@ async def _write_parts(
 ) -> Counter[str]:
     """Publish the parts in order, and return the counts of dropped records by reason.
 
-    The database writes one part while the next one is extracted.
+    The database writes one part while the next part is extracted.
     """
     dropped: Counter[str] = Counter()
     parts = large.parts
@@ -251,7 +252,7 @@ async def read_former(
 
 
 def join_outcomes(outcomes: list[DocumentOutcome], others: Sequence[DocumentOutcome]) -> None:
-    """Append ``others`` to ``outcomes``; consecutive outcomes of one document are merged."""
+    """Append ``others`` to ``outcomes``, and merge consecutive outcomes of the same document."""
     for one in others:
         if outcomes and outcomes[-1].id == one.id:
             former = outcomes.pop()

@@ -37,7 +37,8 @@ RESERVED = frozenset(("document", "chunk", "__entity__", "__ruling__", "loadedno
 class NewChunk:
     """A chunk with its id, its extraction, and the key of the extraction.
 
-    ``unpruned`` is the complete extraction if the schema removed a part of it, otherwise None.
+    ``unpruned`` is the complete extraction if the schema removed a part of the extraction,
+    otherwise None.
     """
 
     id: str
@@ -65,8 +66,8 @@ class NewDocument:
 class Publication:
     """The content of one transaction. ``gone`` has the ids of documents and chunks to delete.
 
-    ``ruled`` has the rulings to store, ``unruled`` the names whose rulings are deleted, and
-    ``judged`` a model's judgments. ``id`` identifies the publication if it is sent again.
+    ``ruled`` has the rulings to store, ``unruled`` has the names whose rulings are deleted, and
+    ``judged`` has a model's judgments. ``id`` identifies the publication if it is sent again.
     """
 
     gone: Sequence[str]
@@ -85,7 +86,7 @@ async def assemble(
     stored: Mapping[str, Sequence[StoredChunk]],
     resolution: Resolution | None = None,
 ) -> Publication:
-    """Return the publication after which the graph holds the present ``documents``.
+    """Return the publication after which the graph contains the given ``documents``.
 
     ``stored`` has the documents' stored chunks. A document in ``stored`` that is not among
     ``documents`` is deleted. Unchanged chunks are not written. Raises DatabaseError.
@@ -120,7 +121,7 @@ async def publish(db: Database, writer: Writer, what: Publication, *, last: bool
     Raises DatabaseError, and LeaseLostError if another writer took over.
     """
     change = what.change
-    # These rows come first, because making them decides which types become labels.
+    # These rows are made first, because making them decides which types become labels.
     entities = [_entity_row(row, writer) for row in change.entities.values()]
     rows = await db.write(
         queries.get("documents/publish/publish"),
@@ -131,7 +132,7 @@ async def publish(db: Database, writer: Writer, what: Publication, *, last: bool
         renamed=[_renamed_row(*pair) for pair in change.renamed.items()],
         labels=[writer.label, chunk_label(writer.label)],
         gone=list(what.gone),
-        # New chunks are included, because the driver repeats this after a lost acknowledgment.
+        # New chunks are also passed, because the driver repeats this after a lost acknowledgment.
         unbound=sorted({*change.unbound, *(row.chunk for row in change.mentions)}),
         rebound=[asdict(one) for one in change.moved],
         dropped=[relation_ends(place) for place in change.dropped],
@@ -156,7 +157,7 @@ async def publish(db: Database, writer: Writer, what: Publication, *, last: bool
 
 
 def _find_moved(what: Publication) -> list[Row]:
-    """Return the new chunks with the same text as a deleted chunk, so that its vector can stay.
+    """Return the new chunks that can reuse a deleted chunk's vector, because the texts are equal.
 
     A chunk's id ends with the hash of its text.
     """
@@ -277,7 +278,7 @@ async def prepare(db: Database) -> None:
 def mapping_of(label: str, embedding_model: str | None = None) -> GraphMapping:
     """Return the view of a graph of documents: its chunks, and the entities in the view.
 
-    ``embedding_model`` is the model that made its vectors, None without vectors.
+    ``embedding_model`` is the model that made the graph's vectors, None without vectors.
     """
     return GraphMapping(
         labels=(chunk_label(label), entity_label(label)),
@@ -320,7 +321,7 @@ def entity_label(label: str) -> str:
 def fact_vector(label: str) -> str:
     """Return the name of the property with the vectors of a graph's facts.
 
-    All graphs share the relationship type, so only a separate property gives each graph its own
-    index.
+    All graphs share one relationship type, so each graph needs a separate property for an index of
+    its own.
     """
     return f"{label}_embedding"

@@ -23,23 +23,23 @@ HELD_S = 60.0
 RENEWED_S = 15.0
 CLOSE_S = 5.0
 _in_use: set[str] = set()
-"""Holders of this process that have the right, or are about to take it."""
+"""The holders in this process that have the right to write, or that are about to take it."""
 
 
 @dataclass(frozen=True, slots=True)
 class TypeLabels:
     """Chooses the entity types of a graph that become labels. Every type is also a property.
 
-    ``taken`` has the labels of graphs' views, because an entity with such a label would appear in
-    that view. ``used`` has the types that are labels so far. Neo4j never forgets the name of a
-    label, so only the first ``MOST_TYPES`` types become labels.
+    ``taken`` has the labels of graphs' views, because an entity with one of these labels would
+    appear in that view. ``used`` has the types that are labels so far. Neo4j never forgets the name
+    of a label, so only the first ``MOST_TYPES`` types become labels.
     """
 
     taken: frozenset[str] = frozenset()
     used: set[str] = field(default_factory=set)
 
     def reserve(self, types: Iterable[str]) -> None:
-        """Make labels of the types in a schema, before any other type can use up the limit."""
+        """Make labels of the types in a schema, before other types can use up the limit."""
         self.used.update(types)
 
     def labels_of(self, type_: str) -> list[str]:
@@ -54,7 +54,7 @@ class TypeLabels:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Writer:
-    """The right to write the documents of a graph, the label of its view, and its resolution.
+    """The right to write the documents of a graph, with the label of its view and its resolution.
 
     ``describer`` is the signature of the describer. Without a describer, an entity's description
     consists of its first few descriptions. ``types`` chooses the entity types that become labels.
@@ -74,10 +74,10 @@ async def hold_documents(
 ) -> AsyncIterator[Writer]:
     """Hold the right to write the documents of a graph while the body runs.
 
-    The right is taken over from a dead process on this machine, and from an earlier body of this
-    process that ended while the database was unavailable. If the right is lost, the body is
-    canceled. The schema must exist. Raises BusyError while another writer has the right, and
-    LeaseLostError if it is lost.
+    The right is taken over from a process on this machine that has ended. It is also taken over
+    from an earlier body of this process that ended while the database was unavailable. If the right
+    is lost, the body is canceled. The schema must exist. Raises BusyError while another writer has
+    the right, and LeaseLostError if the right is lost.
     """
     with _unique_holder() as holder:
         writer = Writer(graph=graph, holder=holder, label=label, describer=describer)
@@ -121,7 +121,7 @@ async def _hold_right(db: Database, writer: Writer) -> AsyncIterator[None]:
 
 
 async def _take_right(db: Database, writer: Writer, former: str = "") -> str:
-    """Take or renew the right, also if ``former`` holds it.
+    """Take or renew the right, even if ``former`` holds it.
 
     Returns the holder that has the right instead, empty on success.
     """
@@ -151,7 +151,7 @@ def writing_lost_error(graph: str) -> LeaseLostError:
 
 
 async def read_type_labels(db: Database, graph: str, own: Iterable[str]) -> TypeLabels:
-    """Return the choice of labels for a graph's types; ``own`` has the labels of its view.
+    """Return the choice of labels for a graph's types; ``own`` has the labels of the graph's view.
 
     Raises DatabaseError.
     """

@@ -1,1 +1,1 @@
-"""Reads files: each module returns the normalized text of one kind of file."""
+"""Reads files. Each module returns the normalized text of one kind of file."""

@@ -42,16 +42,17 @@ LONGEST_HEAD = 100_000
 OPEN_FILES = 64
 LENGTH = struct.Struct(">Q")
 REPLY_RECORDS, REPLY_LETTERS = 100, 200_000
-"""Most records of a reply, and the length of their texts above which it is sent."""
+"""Maximum records of a reply, and the total length of their texts above which the reply is sent."""
 RETAINED_BYTES = 64 * 2**20
-"""Memory that may stay allocated after a document. Above it, the process is replaced."""
+"""Bytes of memory that may stay allocated after a document. Above this limit, the process is
+replaced."""
 
 
 def main() -> None:
     """Answer requests until stdin ends."""
     memory_mb, seconds = map(int, sys.argv[1:3])
     requests, replies = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
-    # Libraries may print, which must not end up among the replies.
+    # Libraries may print, and their output must not appear among the replies.
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     for limit, most in (
         (resource.RLIMIT_FSIZE, 0),
@@ -85,7 +86,7 @@ def _answer_request(head: dict[str, Any], requests: BinaryIO, base: int) -> Iter
     except InputFileError as error:
         yield _write_refusal(str(error), spent=spent, empty=isinstance(error, EmptyDocumentError))
     except MemoryError:
-        # The document still takes all allowed memory, so the reply needs the reserve.
+        # The document still occupies all allowed memory, so the reply needs the reserve.
         _release_reserve()
         reason = f"reading it takes more than {head['memory']:,} MB of memory"
         yield _write_refusal(reason, spent=True)
@@ -110,7 +111,7 @@ def _write_text(text: DocumentText, note: str, *, spent: bool = False) -> bytes:
 
 
 def _answer_records(head: dict[str, Any], requests: BinaryIO) -> Iterator[bytes]:
-    """Yield replies with the records of a file; the final reply has ``last``.
+    """Yield replies with the records of a file; the final reply contains ``last``.
 
     Raises InputFileError.
     """
@@ -145,13 +146,13 @@ def _list_record(record: LoadedDocument | RefusedDocument) -> list[Any]:
 
 @dataclass(slots=True)
 class _Part:
-    """A file that is sent as a part of stdin; ``left`` bytes are still unread."""
+    """A file that is sent as a part of stdin; ``left`` is the number of its unread bytes."""
 
     stream: BinaryIO
     left: int
 
     def read(self, size: int) -> bytes:
-        """Return some bytes of the file, fewer only at its end."""
+        """Return ``size`` bytes of the file, fewer only at its end."""
         piece = self.stream.read(min(size, self.left))
         self.left -= len(piece)
         return piece
@@ -182,7 +183,7 @@ def _release_reserve() -> None:
 
 
 def _limit_time(seconds: int) -> None:
-    """Limit the CPU time of this request; the system ends the process when it is used up."""
+    """Limit the CPU time of this request; the system ends the process when the time is used up."""
     used = resource.getrusage(resource.RUSAGE_SELF)
     _lower_limit(resource.RLIMIT_CPU, int(used.ru_utime + used.ru_stime) + seconds + 1, hard=False)
 

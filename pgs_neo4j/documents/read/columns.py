@@ -1,9 +1,9 @@
 """Puts columns that were drawn row by row into reading order. Pure.
 
-A PDF says where letters stand, not in which order to read them. Most programs draw one column after
-the other. But some draw the page row by row, and then the text joins halves of unrelated sentences.
-Tables are also drawn row by row, and must stay in that order. So only columns of running text are
-separated.
+A PDF says where letters are on a page, not in which order to read them. Most programs draw one
+column after the other. But some programs draw the page row by row, and then the text joins halves
+of unrelated sentences. Tables are also drawn row by row, and must stay in that order. So only
+columns of running text are separated.
 """
 
 from __future__ import annotations
@@ -15,20 +15,23 @@ from itertools import groupby, pairwise
 from statistics import median
 
 GAP = 0.75
-"""Gap between two words above which they belong to different pieces, as a share of their height."""
+"""The gap between two words above which they belong to different pieces, as a share of their
+height."""
 SAME_LINE = 0.5
-"""Least vertical overlap of two words of a line, as a share of the lower height."""
+"""Minimum vertical overlap of two words on the same line, as a share of the lower height."""
 FEWEST_LINES = 4
-"""Least number of lines in a column."""
+"""Minimum number of lines in a column."""
 MOST_PIECES = 3000
-"""Pieces of lines above which a page stays in drawn order. Only dense tables have as many."""
+"""Number of pieces of lines above which a page keeps the order of drawing. Only dense tables have
+so many pieces."""
 WORDS_OF_TEXT, LETTERS_OF_TEXT = 3, 8
-"""Least median of words per line of running text, or of letters in scripts without case."""
+"""Minimum median of words per line in running text, or of letters per line in scripts without
+case."""
 FULL, MOSTLY_FULL = 0.7, 0.5
-"""The share of the widest line from which a line is full, and the least share of full lines in
-running text."""
+"""A line is full if it has at least this share of the widest line's width, and in running text at
+least this share of lines is full."""
 CONTINUING = 0.3
-"""Least share of lines in running text that begin in lower case. Cells of tables rarely do."""
+"""Minimum share of lines in running text that begin in lower case. Cells of tables rarely do."""
 HYPHENS = "-\u2010\u00ad"
 """Characters that may divide a word at the end of a line."""
 
@@ -78,8 +81,8 @@ _Columns = list[list[_Piece]]
 def order_columns(words: Sequence[Word]) -> str | None:
     """Return the text of a page in reading order if its columns are drawn row by row.
 
-    ``words`` are in the order of drawing. Returns None without such columns. Then the order of
-    drawing is the best guess, and it keeps tables intact.
+    ``words`` are in the order of drawing. Returns None if there are no columns drawn row by row.
+    Then the order of drawing is the best guess, and it keeps tables intact.
     """
     pieces = [_Piece.of(line) for line in _divide(words)]
     if not 2 * FEWEST_LINES <= len(pieces) <= MOST_PIECES:
@@ -106,8 +109,8 @@ def order_columns(words: Sequence[Word]) -> str | None:
 def may_have_columns(line: Sequence[Word], following: Sequence[Word]) -> bool:
     """Return whether a line may belong to columns.
 
-    It may if a wide gap divides it, or if the next line is beside it. ``following`` has the first
-    and the last word of the next line.
+    It may if a wide gap divides the line, or if the next line is beside it. ``following`` has the
+    first and the last word of the next line.
     """
     pieces = [_Piece.of(part) for part in _divide(line)]
     if len(pieces) != 1 or not following:
@@ -117,7 +120,7 @@ def may_have_columns(line: Sequence[Word], following: Sequence[Word]) -> bool:
 
 
 def join_lines(lines: Iterable[str]) -> str:
-    """Return lines as one text; words that were divided at the end of a line are joined.
+    """Return lines as one text, and join words that were divided at the end of a line.
 
     Before a capital or a digit, the hyphen is a part of the word and stays.
     """
@@ -131,7 +134,7 @@ def join_lines(lines: Iterable[str]) -> str:
 
 
 def _divide(words: Iterable[Word]) -> Iterator[list[Word]]:
-    """Yield the words of each piece: of a line, or of its part between wide gaps."""
+    """Yield the words of each piece. A piece is a line or a part of it between wide gaps."""
     line: list[Word] = []
     for word in words:
         if line and not _follows(line[-1], word):
@@ -143,7 +146,7 @@ def _divide(words: Iterable[Word]) -> Iterator[list[Word]]:
 
 
 def _follows(before: Word, word: Word) -> bool:
-    """Return whether two words stand side by side, for either direction of the script."""
+    """Return whether two words are side by side, for either direction of the script."""
     gap = max(word.left - before.right, before.left - word.right)
     return gap <= GAP * max(before.height, word.height) and _on_one_line(before, word)
 
@@ -156,7 +159,8 @@ def _on_one_line(one: Word, other: Word) -> bool:
 def _find_bands(pieces: Sequence[_Piece]) -> list[_Columns]:
     """Return the bands of a page with columns, for the gutter with the most pieces beside it.
 
-    A band is a part of the page's height in which the same columns stand side by side.
+    A gutter is the space between two columns. A band is a part of the page's height in which the
+    same columns are side by side.
     """
     best: list[_Columns] = []
     most = 0
@@ -186,7 +190,7 @@ def _find_gutters(pieces: Sequence[_Piece]) -> Iterator[float]:
 
 
 def _find_bands_at(gutter: float, pieces: Sequence[_Piece]) -> Iterator[_Columns]:
-    """Yield the columns of each band; a line that crosses the gutter ends a band."""
+    """Yield the columns of each band; a line that crosses the gutter ends the band."""
     drawn = {piece: place for place, piece in enumerate(pieces)}
     band: list[_Piece] = []
     for piece in [*sorted(pieces, key=lambda one: -one.middle), None]:
@@ -199,7 +203,7 @@ def _find_bands_at(gutter: float, pieces: Sequence[_Piece]) -> Iterator[_Columns
 
 
 def _find_columns_at(gutter: float, band: Sequence[_Piece]) -> _Columns | None:
-    """Return a band's columns, None unless they are running text that was drawn row by row."""
+    """Return a band's columns, or None unless they are running text that was drawn row by row."""
     on_left = [piece.right <= gutter for piece in band]
     left = [piece for piece, side in zip(band, on_left, strict=True) if side]
     right = [piece for piece, side in zip(band, on_left, strict=True) if not side]
@@ -216,14 +220,14 @@ def _find_columns_at(gutter: float, band: Sequence[_Piece]) -> _Columns | None:
 
 
 def _find_columns_beside(side: list[_Piece]) -> _Columns:
-    """Return the columns on one side of a gutter, which may be divided by further gutters."""
+    """Return the columns on one side of a gutter; further gutters may divide this side."""
     bands = _find_bands(side)
     whole = len(bands) == 1 and sum(map(len, bands[0])) == len(side)
     return bands[0] if whole else [sorted(side, key=lambda piece: -piece.middle)]
 
 
 def _stand_side_by_side(left: Sequence[_Piece], right: Sequence[_Piece]) -> bool:
-    """Return whether two columns overlap by more than half the height of the shorter one."""
+    """Return whether the overlap of two columns is more than half the height of the shorter one."""
     tops = [max(piece.middle for piece in side) for side in (left, right)]
     ends = [min(piece.middle for piece in side) for side in (left, right)]
     lower = min(top - end for top, end in zip(tops, ends, strict=True))
@@ -231,7 +235,7 @@ def _stand_side_by_side(left: Sequence[_Piece], right: Sequence[_Piece]) -> bool
 
 
 def _is_running_text(column: Sequence[_Piece]) -> bool:
-    """Return whether a column's lines are full and continue each other, unlike cells of tables."""
+    """Return whether a column's lines are full and continue each other, unlike table cells."""
     lines = [*_sort_lines(column)]
     if len(lines) < FEWEST_LINES:
         return False
