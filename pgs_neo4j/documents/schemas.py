@@ -59,7 +59,7 @@ def by_hash(schemas: Iterable[EntitySchema]) -> dict[str, EntitySchema]:
 
 
 def in_use(documents: Mapping[str, StoredDocument], schemas: Schemas) -> list[EntitySchema]:
-    """Return the schemas by which documents were extracted or pruned, ordered by hash."""
+    """Return the schemas with which documents were extracted or pruned, ordered by hash."""
     hashes = {found for one in documents.values() for found in (one.schema, *one.told)}
     return [schemas[found] for found in sorted(hashes) if found in schemas]
 
@@ -67,7 +67,7 @@ def in_use(documents: Mapping[str, StoredDocument], schemas: Schemas) -> list[En
 def schema_in_force(
     graph: str, documents: Iterable[StoredDocument], schemas: Schemas
 ) -> EntitySchema:
-    """Return the schema that a graph's documents share, the default schema without documents.
+    """Return the schema that a graph's documents share, or the default schema without documents.
 
     Raises UsageError if the documents have different schemas, or if the schema was purged.
     """

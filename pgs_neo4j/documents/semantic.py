@@ -28,9 +28,10 @@ from pgs_neo4j.text.chunking import ChunkRules, bounded_sentences
 from pgs_neo4j.text.tokens import estimate
 
 BATCH_TEXTS, BATCH_TOKENS = 200, 8_000
-"""Most sentences of a call, and most tokens of them."""
+"""Maximum sentences of a call, and maximum tokens of all these sentences."""
 CALLS_AT_ONCE = 16
-"""Calls whose vectors are in memory together. The queue decides how many run at the same time."""
+"""Number of calls whose vectors are in memory together. The queue decides how many of them run at
+the same time."""
 
 Vectors = NDArray[np.float32]
 Embed = Callable[[Sequence[str]], Awaitable[Vectors]]
@@ -38,7 +39,7 @@ Embed = Callable[[Sequence[str]], Awaitable[Vectors]]
 
 @dataclass(frozen=True, slots=True)
 class SemanticChunker:
-    """Ends each chunk where the sentences before and after its end are least alike.
+    """Ends each chunk where the sentences before and after its end are least similar.
 
     An end depends only on a few sentences around it, so an edit moves few ends. ``space`` is the
     name of the vector space. ``model`` identifies the embedder in the price list. A document that
@@ -66,10 +67,10 @@ class SemanticChunker:
     async def _rank_ends(self, text: str, sentences: Sequence[Sentence]) -> RankArray:
         """Return the similarity rank of the two sides of each sentence end, ``(n,)``.
 
-        To bound memory, only the vectors of a part of the document are held at a time.
+        Only the vectors for a part of the document are in memory at a time.
         """
         ranks = np.zeros(len(sentences))
-        held: list[Vectors] = []  # Vectors before ``read`` that later ends still need.
+        held: list[Vectors] = []  # Vectors before ``read`` that later ends need.
         ranked = read = 0
         calls = [*sentence_batches(text, sentences)]
         for place in range(0, len(calls), CALLS_AT_ONCE):
@@ -88,7 +89,7 @@ class SemanticChunker:
 class DivisionEstimate:
     """Divides documents for a plan by hashes, without a call, into chunks of the same sizes.
 
-    It counts the embedding calls that a real division would make, and their tokens.
+    It counts the embedding calls of a real division, and their tokens.
     """
 
     chunker: SemanticChunker
@@ -96,7 +97,7 @@ class DivisionEstimate:
 
     @property
     def signature(self) -> str:
-        """The signature of the real chunker, so that a plan finds the same documents changed."""
+        """The signature of the real chunker, so that a plan reports the same changed documents."""
         return self.chunker.signature
 
     async def divide(self, document: DocumentText) -> Sequence[int]:

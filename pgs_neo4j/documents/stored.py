@@ -1,6 +1,6 @@
 """Reads the contents of a graph of documents: documents, chunks, names, and relations.
 
-It also warns of partially read documents before an answer relies on them.
+It also warns about partially read documents before an answer relies on them.
 """
 
 from __future__ import annotations
@@ -37,14 +37,14 @@ from pgs_neo4j.text.shown import counted, one_line
 
 EXTRACTION = TypeAdapter(GroundedExtraction)
 READ_CHUNKS = 500
-"""Chunks whose extractions are read at a time."""
+"""Number of chunks whose extractions are read at a time."""
 NOTHING: Mapping[Named, Named] = MappingProxyType({})
 MOST_NAMED = 3
-"""Documents that a warning names."""
+"""Maximum number of documents that a warning names."""
 MOST_PARTS = 50
-"""Unread parts of a document whose names are stored."""
+"""Maximum number of unread parts of a document whose names are stored."""
 LONGEST_PART = 200
-"""Characters of such a name."""
+"""Maximum characters to store of each of these names."""
 LONGEST_NAME = 80
 
 
@@ -52,12 +52,12 @@ LONGEST_NAME = 80
 class StoredDocument:
     """A document of the graph.
 
-    ``hash`` is the hash of its text, and ``rules`` that of its loading and chunking rules.
+    ``hash`` is the hash of its text, and ``rules`` is the hash of its loading and chunking rules.
     ``signature`` identifies the extractor, and ``label`` marks its graph's nodes. ``schema`` is the
     hash of the schema that pruned it. ``told`` has the hashes of the schemas that the extractor was
     given for its chunks. ``roots`` are hashes of the folder of its ``source``, empty without a
-    folder. ``unread`` names the parts of the file that no chunk holds. ``chunks_unproven`` counts
-    the chunks without proof that the model received all of their text.
+    folder. ``unread`` names the parts of the file that no chunk contains. ``chunks_unproven``
+    counts the chunks without proof that the model received all of their text.
     """
 
     id: str
@@ -78,9 +78,9 @@ class StoredDocument:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredChunk:
-    """A chunk of the graph; ``extraction_key`` identifies the text and settings of its extraction.
+    """A chunk of the graph; ``extraction_key`` identifies its extraction by text and settings.
 
-    ``unpruned`` is the complete extraction, and ``extraction`` the part that the schema allows.
+    ``unpruned`` is the complete extraction, and ``extraction`` is the part that the schema allows.
     ``unpruned`` is empty if the schema allows everything.
     """
 
@@ -129,7 +129,7 @@ async def read_chunk_ids(db: Database, graph: str, documents: Sequence[str]) -> 
 
 
 async def read_some_chunks(db: Database, graph: str, ids: Sequence[str]) -> list[StoredChunk]:
-    """Return the chunks with the given ids, without missing ones. Raises DatabaseError."""
+    """Return the chunks with the given ids; missing chunks are left out. Raises DatabaseError."""
     query = queries.get("documents/read_some_chunks")
     return [StoredChunk(**row) for row in await db.read(query, graph=graph, ids=[*ids])]
 
@@ -145,7 +145,7 @@ class CalledEntities:
 async def read_names(
     db: Database, graph: str, entities: Iterable[Named], gone: Iterable[str]
 ) -> CalledEntities:
-    """Return the names of some entities with counts of mentions outside the chunks ``gone``.
+    """Return the names of some entities, and count their mentions except in the ``gone`` chunks.
 
     Raises DatabaseError.
     """
@@ -192,7 +192,7 @@ async def read_relations(
     places: Sequence[RelationPlace],
     former: Mapping[Named, Named] = NOTHING,
 ) -> dict[RelationPlace, RelationTally]:
-    """Return the tallies of the relations that the graph holds.
+    """Return the tallies of those relations in ``places`` that the graph contains.
 
     ``former`` maps a renamed end to its stored name. Raises DatabaseError.
     """
@@ -229,8 +229,8 @@ async def read_shared(
 ) -> AsyncIterator[dict[str, Contribution]]:
     """Yield pages of the contributions of chunks that mention both ends of a relation, by chunk id.
 
-    Chunks in ``gone`` are left out. ``former`` maps a renamed end to its stored name. Raises
-    DatabaseError.
+    The relations are in ``places``. Chunks in ``gone`` are left out. ``former`` maps a renamed end
+    to its stored name. Raises DatabaseError.
     """
     ends = sorted(
         {
@@ -273,10 +273,9 @@ def bound_unread(unread: Sequence[str]) -> tuple[str, ...]:
 
 
 async def warn_of_unread(db: Database, graph: str | None, mapping: GraphMapping) -> str:
-    """Return a warning that names partially read documents, empty without such documents.
+    """Return a warning that names partially read documents, empty if there are none.
 
-    Their unread parts support no answer. Only a graph of documents can have them. Raises
-    DatabaseError.
+    Unread parts support no answer. Only a graph of documents can have them. Raises DatabaseError.
     """
     if not graph or not mapping.chunk_labels:
         return ""

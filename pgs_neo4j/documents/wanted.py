@@ -1,4 +1,4 @@
-"""The documents to write, with the keys of the extractions that their chunks may use."""
+"""Defines the documents to write, with the keys of the extractions that their chunks may use."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ class Basis:
 class WantedChunk:
     """A chunk with its id, and the bases of the extractions that it may use.
 
-    The first basis is for a new extraction. The others belong to schemas that allow everything the
-    wanted schema allows.
+    The first basis is for a new extraction. The other bases belong to schemas that allow everything
+    that the current schema allows.
     """
 
     id: str
@@ -47,9 +47,9 @@ class WantedDocument:
     """A document to write. ``former`` has the ids of stored documents whose chunks it may reuse.
 
     ``rules`` is the hash of its loading and chunking rules. ``note`` says what the loader guessed,
-    and ``unread`` names the parts that its text lacks. ``source`` is the id of its source, and
-    ``roots`` are hashes of the folder. ``part`` is set if ``chunks`` are a part of a large
-    document.
+    and ``unread`` names the parts of the file that are missing in its text. ``source`` is the id of
+    its source, and ``roots`` are hashes of the source's folder. ``part`` is set if ``chunks`` are a
+    part of a large document.
     """
 
     id: str
@@ -84,7 +84,7 @@ class WantedDocument:
         )
 
     def settle(self, known: Container[str]) -> WantedDocument:
-        """Return the document with one basis per chunk: a known extraction's, else a new one's."""
+        """Return the document with one basis per chunk: a known extraction's or a new one's."""
         return replace(self, chunks=[_choose_basis(chunk, known) for chunk in self.chunks])
 
 

@@ -1,7 +1,7 @@
 """Reads docx files, converted to HTML by Word's styles, unless they would unpack to too much.
 
 The converter, mammoth, needs some kilobytes of memory per element, and its time per element grows
-with the number of styles to compare. So it gets pieces of bounded size, and only the styles that
+with the number of styles to compare. So it gets pieces of limited size, and only the styles that
 affect the text. If a piece begins with a list, this list continues the previous piece's last list.
 """
 
@@ -39,9 +39,9 @@ FAULTS = (
 """Errors that a broken file raises."""
 _PIECE = 2**16
 PIECE = 20_000
-"""Elements per piece, which take about 40 MB in the converter."""
+"""Number of elements per piece. A piece needs about 40 MB in the converter."""
 LEVELS = 5
-"""Levels of nested lists that are converted."""
+"""Number of levels of nested lists that are converted."""
 HEADINGS = 6
 NOTE = "pgs-note"
 """The style and class of a marker paragraph before each note."""
@@ -71,8 +71,8 @@ def read_docx(data: bytes) -> tuple[DocumentText, str]:
 def check_archive(archive: zipfile.ZipFile) -> None:
     """Raise InputFileError if an archive would unpack to too much, or is encrypted.
 
-    The sizes come from its directory, which is read before anything is unpacked. No member is read
-    beyond its size in the directory.
+    The check uses the sizes in the archive's directory, before anything is unpacked. No member is
+    read beyond its size in the directory.
     """
     members = archive.infolist()
     if len(members) > MOST_MEMBERS:
@@ -92,10 +92,10 @@ def check_archive(archive: zipfile.ZipFile) -> None:
 
 
 def check_markup(archive: zipfile.ZipFile) -> None:
-    """Raise InputFileError if a part defines XML entities, or has an element of absurd size.
+    """Raise InputFileError if a part defines XML entities, or has an excessively large element.
 
-    A document type is refused, because only it can define entities. Very many attributes are
-    refused, because parsers hold each of them several times.
+    A document type is refused, because only a document type can define entities. Very many
+    attributes are refused, because parsers store each attribute several times.
     """
     for member in archive.infolist():
         if member.filename.lower().endswith((".xml", ".rels")):
@@ -123,7 +123,7 @@ def _check_part(part: IO[bytes]) -> None:
         while piece := part.read(_PIECE):
             parser.Parse(piece)
     except ExpatError:
-        # The part may never be read. If it is, its reader reports the fault.
+        # No reader may need this part. If one does, it reports the fault.
         if not begun:
             raise
 
@@ -165,14 +165,14 @@ def convert_text(gathered: GatheredText) -> str:
 
 
 def _note_blocks(gathered: GatheredText) -> Iterator[Element]:
-    """Yield the blocks of all notes; they are known only after the body's blocks were read."""
+    """Yield the blocks of all notes, which are known only after reading the body's blocks."""
     for note in gathered.notes:
         yield make_paragraph(".", style=NOTE)
         yield from note
 
 
 def _add_arrow(note: str) -> str:
-    """Return a note with the arrow that means a link back to its reference."""
+    """Return a note with an arrow at its end, which stands for a link back to the reference."""
     end = "</p>"
     return f"{note.removesuffix(end)} \u2191{end}" if note.endswith(end) else f"{note} \u2191"
 
@@ -203,7 +203,7 @@ def _pack(parts: Mapping[str, bytes]) -> io.BytesIO:
 
 
 def _append_html(written: list[str], html: str, tags: Iterable[str]) -> None:
-    """Add the HTML of a piece; a list or table at its beginning continues the last one."""
+    """Add the HTML of a piece; a list or table at its beginning continues the previous one."""
     for tag in tags:
         begin, end = f"<{tag}>", f"</{tag}>"
         if written and html.startswith(begin) and written[-1].endswith(end):
@@ -215,13 +215,13 @@ def _append_html(written: list[str], html: str, tags: Iterable[str]) -> None:
 
 
 def _divide_into_pieces(blocks: Iterable[Element]) -> Iterator[tuple[list[Element], bool]]:
-    """Yield pieces of blocks, each with whether it begins within a table."""
+    """Yield pieces of blocks, each with a flag that says if it begins within a table."""
     piece: list[Element] = []
     size, within = 0, False
     for block, weight, continues in _bound_blocks(blocks):
         full = size + weight > PIECE and not (_is_merged(piece[-1:]) or _is_nested(block))
         if piece and (full or continues or size + weight > MOST_BLOCK):
-            # The piece lacks the paragraph with which its last one would be merged.
+            # The paragraph with which mammoth would merge the last one is not in this piece.
             _end_deletion(piece)
             yield piece, within
             piece, size, within = [], 0, continues
@@ -235,10 +235,10 @@ def _divide_into_pieces(blocks: Iterable[Element]) -> Iterator[tuple[list[Elemen
 
 
 def _bound_blocks(blocks: Iterable[Element]) -> Iterator[tuple[Element, int, bool]]:
-    """Yield blocks with their sizes, and whether each continues a table that was divided.
+    """Yield blocks with their sizes, and whether a block continues a table that was divided.
 
-    Raises InputFileError if a block is too large and cannot be divided, and if there are too many
-    elements in all.
+    Raises InputFileError if a block is too large and cannot be divided, and if the document has too
+    many elements.
     """
     total = 0
     for block in blocks:
@@ -264,7 +264,7 @@ def _size(block: Element) -> int:
 
 
 def _divide_table(table: Element) -> Iterator[Element]:
-    """Yield a table in parts of several rows; no cell spans two parts."""
+    """Yield a table in parts of several rows; no cell is divided."""
     part, size = Element(table.tag), 0
     for row in [*table]:
         weight = _size(row)
@@ -280,7 +280,7 @@ def _divide_table(table: Element) -> Iterator[Element]:
 
 
 def _deletion_marks(blocks: Sequence[Element]) -> Iterator[Element]:
-    """Yield the deletion marks of paragraphs that mammoth would merge with the next one."""
+    """Yield the deletion marks of paragraphs that mammoth would merge with the next paragraph."""
     properties = (one for block in blocks for one in block.iter() if local(one) == "pPr")
     return (mark for one in properties for marks in one if local(marks) == "rPr" for mark in marks)
 

@@ -1,8 +1,8 @@
 """Collects all text of a docx file in blocks, in forms that mammoth reads.
 
 mammoth reads the body and its notes. It leaves out drawings (text boxes, equations, and alternative
-texts of pictures), headers and footers, comments, and tracked deletions. This module makes
-paragraphs of all of them, and counts the parts that have no text.
+texts of pictures), headers and footers, comments, and tracked deletions. This module turns all of
+these into paragraphs, and counts the parts that have no text.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ VML = "urn:schemas-microsoft-com:vml"
 WORD = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
 SPACE = "{http://www.w3.org/XML/1998/namespace}space"
 LONGEST_ANCHOR = 200
-"""Most characters of the commented text that are shown before a comment."""
+"""Maximum characters of the commented text to show before a comment."""
 PAGE_DIGITS = 4
-"""Most digits of a page number. A header with only a page number is left out."""
+"""Maximum digits of a page number. A header with only a page number is left out."""
 ROOT_RELATIONS = "_rels/.rels"
 READ = frozenset(
     (
@@ -33,12 +33,13 @@ READ = frozenset(
         *("footnote", "endnote", "comment"),
     )
 )
-"""Elements that mammoth makes text of, their properties that it needs, and elements with notes."""
+"""Elements that mammoth turns into text, the properties that it needs for this, and elements with
+notes."""
 TRANSPARENT = frozenset(("fldSimple", "dir", "bdo", "hyperlink", "smartTag", "customXml"))
-"""Elements that are replaced by their children. mammoth drops the first three, and a link in a
-header names a target that the body does not have."""
+"""Elements that are replaced by their children. mammoth drops the first three of them, and a link
+in a header names a target that the body does not have."""
 DROPPED = frozenset(("moveFrom", "commentReference", "annotationRef"))
-"""Elements without a replacement. Moved text is read at its new place."""
+"""Elements that are removed. Moved text is read at its new place."""
 DRAWN = frozenset(("drawing", "pict", "object"))
 NAMES = {
     "picture": ("picture without a description", "pictures without a description"),
@@ -67,12 +68,12 @@ Note = tuple[str, str]
 
 @dataclass(slots=True)
 class Seen:
-    """The facts that reading the blocks reveals.
+    """Facts that are found while the blocks are read.
 
     ``deleted`` has the deleted texts by paragraph and author. ``anchors`` has the commented text of
-    each comment, and ``open`` the comments whose text is being read. ``notes`` has the notes that
-    the text refers to, in order. ``wordless`` has each picture or object once, even if headers
-    repeat it.
+    each comment, and ``open`` has the comments whose commented text is being read. ``notes`` has
+    the notes that the text refers to, in order. ``wordless`` has each picture or object without
+    text only once, even if headers repeat it.
     """
 
     deleted: dict[tuple[int, str], str] = field(default_factory=dict)
@@ -84,7 +85,7 @@ class Seen:
 
     @property
     def unread(self) -> tuple[str, ...]:
-        """Phrases that name and count the parts without readable text."""
+        """Phrases that name the kinds of parts without readable text, and count them."""
         counts = Counter(kind for kind, _ in self.wordless)
         return tuple(
             f"{counts[kind]:,} {words[counts[kind] > 1]}"
@@ -97,8 +98,8 @@ class Seen:
 class GatheredText:
     """The text of a docx as blocks. ``blocks`` can be read only once.
 
-    ``notes`` has the notes in the order of their references, but only after ``blocks`` were read.
-    ``styles`` has the parts that define headings and list items.
+    ``notes`` has the notes in the order of their references, but only after ``blocks`` has been
+    read. ``styles`` has the parts that define headings and list items.
     """
 
     blocks: Iterator[Element]
@@ -133,7 +134,7 @@ def gather_text(archive: zipfile.ZipFile) -> GatheredText:
 def _stream_all_blocks(
     archive: zipfile.ZipFile, names: set[str], part: _Part, gathered: GatheredText
 ) -> Iterator[Element]:
-    """Yield the blocks of the body, and then sections for all text outside of it."""
+    """Yield the blocks of the body, and then sections for all text outside the body."""
     seen = gathered.seen
     for block in stream_blocks(archive, part.name):
         yield from _read_block(block, part, archive, seen)
@@ -163,7 +164,7 @@ def _stream_all_blocks(
 def _read_block(
     block: Element, part: _Part, archive: zipfile.ZipFile, seen: Seen
 ) -> Iterator[Element]:
-    """Yield the replacement of a block of the body, without empty paragraphs."""
+    """Yield the replacement of a block of the body; empty paragraphs are left out."""
     for one in _replace(block, part, archive, seen):
         if local(one) != "p" or any(local(child) != "pPr" for child in one):
             yield one
@@ -201,7 +202,7 @@ def _read_targets(
 
 
 def _find(part: _Part, names: set[str], kind: str) -> str:
-    """Return the path of the related part of a kind, or the usual path of such a part."""
+    """Return the path of the related part of a kind, or the usual path of this kind."""
     found = (path for own, path in part.targets.values() if own == kind and path in names)
     return next(found, f"word/{kind}.xml")
 
@@ -215,7 +216,7 @@ def _rewrite(parent: Element, part: _Part, archive: zipfile.ZipFile, seen: Seen)
 
 
 def _join_adjacent(children: Iterable[Element]) -> Iterator[Element]:
-    """Yield elements with adjacent runs joined into one, and adjacent texts, also within runs.
+    """Yield elements; adjacent runs are joined into one run, and so are adjacent texts in a run.
 
     Word begins a new run at each change of format, and with each editing session.
     """
@@ -235,7 +236,7 @@ def _join_adjacent(children: Iterable[Element]) -> Iterator[Element]:
 
 
 def _replace(one: Element, part: _Part, archive: zipfile.ZipFile, seen: Seen) -> Sequence[Element]:
-    """Return the elements that replace an element, and record what it reveals in ``seen``."""
+    """Return the elements that replace an element, and record facts about it in ``seen``."""
     name = local(one)
     if name == "AlternateContent":
         return _replace_by_form(one, part, archive, seen)
@@ -243,7 +244,7 @@ def _replace(one: Element, part: _Part, archive: zipfile.ZipFile, seen: Seen) ->
         return [*_replace_drawing(one, part, archive, seen)]
     if name in DROPPED:
         return ()
-    # Without children, ``del`` means that the mark of a paragraph or a row is deleted.
+    # ``del`` without children means that the mark of a paragraph or a row is deleted.
     if name == "del" and len(one):
         _record_deletion(one, seen, _get(one, "author"))
         return ()
@@ -317,7 +318,7 @@ def _replace_drawing(
             seen.wordless.add(("chart", _find_target(inner, part)))
         elif name in ("OLEObject", "control"):
             seen.wordless.add(("object", _find_target(inner, part)))
-            explained = True  # The picture shows the object, which is counted.
+            explained = True  # The picture shows the object, and the object is counted.
         elif name == "contentPart":
             seen.wordless.add(("ink", _find_target(inner, part)))
         elif name == "relIds":
@@ -337,7 +338,7 @@ def _replace_drawing(
     if words:
         yield _make_text(f" {' '.join(words)} ")
     for box in boxes:
-        # mammoth reads a text box only in this old form, and puts it after its paragraph.
+        # mammoth reads a text box only in this old form, and puts the box after its paragraph.
         pict = Element(f"{{{WORD}}}pict")
         box.tag = f"{{{WORD}}}txbxContent"
         SubElement(pict, f"{{{VML}}}textbox").append(box)
@@ -354,7 +355,7 @@ def _within_drawing(one: Element) -> Iterator[Element]:
 
 
 def _find_description(one: Element) -> str:
-    """Return the description of a picture that an element holds, empty without one."""
+    """Return the description of the picture in an element, empty without one."""
     name = local(one)
     if name == "docPr":
         return (one.get("descr") or one.get("title") or "").strip()
@@ -364,7 +365,7 @@ def _find_description(one: Element) -> str:
 
 
 def _read_diagram(one: Element, part: _Part, archive: zipfile.ZipFile) -> list[str]:
-    """Return the texts of a diagram, which stand in a separate part."""
+    """Return the texts of a diagram, which are in a separate part."""
     path = part.targets.get(_get(one, "dm"), ("", ""))[1]
     if path not in archive.namelist():
         return []
@@ -400,7 +401,7 @@ def _write_deletions(seen: Seen) -> Iterator[Element]:
 
 
 def _find_unreferenced(root: Element, kind: str, referred: Container[Note]) -> Iterator[Element]:
-    """Yield the paragraphs of notes that have no reference anymore."""
+    """Yield the paragraphs of notes that no reference leads to anymore."""
     for note in root:
         known = (kind, _get(note, "id")) in referred
         if not known and local(note) == kind and _get(note, "type") in ("", "normal"):
@@ -472,7 +473,7 @@ def _write_equation(one: Element) -> str:
     name = local(one)
     if name == "t":
         return one.text or ""
-    if name == "chr":  # This is a sign such as that of a sum.
+    if name == "chr":  # A sign such as the sum sign.
         return _get(one, "val")
     inner = [
         _write_equation(child) for child in one if not local(child).endswith("Pr") or name == "nary"
@@ -502,16 +503,16 @@ def _texts(one: Element, *names: str) -> Iterator[str]:
 
 
 def _find_target(one: Element, part: _Part) -> str:
-    """Return the path of an element's target, by which a repeated picture counts only once.
+    """Return the path of an element's target, so that a repeated picture counts only once.
 
-    An element without a target gets a unique name instead.
+    For an element without a target, return a unique name instead.
     """
     ids: Iterable[str] = (value for key, value in one.attrib.items() if value in part.targets)
     return next((part.targets[id_][1] for id_ in ids), f"{part.name} {next(part.nameless)}")
 
 
 def _get(one: Element, name: str) -> str:
-    """Return an attribute in either of Word's two namespaces, empty without one."""
+    """Return an attribute in either of Word's two namespaces, empty without the attribute."""
     return next((value for key, value in one.attrib.items() if key.endswith(f"}}{name}")), "")
 
 

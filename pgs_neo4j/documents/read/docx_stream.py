@@ -1,6 +1,6 @@
 """Streams the elements of a docx part, without those that do not affect its text. Pure.
 
-Word writes five to ten elements of formatting around a few words. They are skipped, and each block
+Word writes five to ten elements of formatting around a few words. These are skipped, and each block
 of the body is released when it ends. So memory depends on the largest block, not on the document.
 """
 
@@ -20,16 +20,18 @@ NOISE = frozenset(
         *("permStart", "permEnd", "latentStyles", "docDefaults"),
     )
 )
-"""Elements without text: formats, and marks for Word itself."""
+"""Elements without text: formats, and marks that only Word uses."""
 KEPT = {
     "pPr": frozenset(("pStyle", "numPr", "rPr")),
     "rPr": frozenset(("del",)),
     "tcPr": frozenset(("gridSpan", "vMerge")),
     "trPr": frozenset(("del",)),
 }
-"""The children of some formats that affect the text: headings, lists, deletions, merged cells."""
+"""Children that are kept of some formats because they affect the text: headings, lists, deletions,
+merged cells."""
 BARE = frozenset(("p", "r", "t", "tbl", "tr", "tc"))
-"""Elements whose attributes are dropped, because they only hold data such as Word's session ids."""
+"""Elements whose attributes are dropped, because these only contain data such as Word's session
+ids."""
 WRAPPERS = frozenset(("document", "body", "sdt", "sdtContent", "customXml"))
 """Elements around blocks. Some templates put the whole document into a content control."""
 _PIECE = 2**16
@@ -134,7 +136,7 @@ class _Builder:
         """End the part."""
 
     def _end_text(self) -> None:
-        """Set the text of an element: the characters before its first child."""
+        """Set the text of an element, which is all characters before its first child."""
         if self._texts:
             one = self._open[-1]
             if not len(one):

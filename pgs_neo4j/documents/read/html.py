@@ -28,15 +28,15 @@ LEFT_OUT = frozenset(
         *("datalist", "button"),
     )
 )
-"""Elements whose content is not a part of the document's text."""
+"""Elements whose content does not belong to the document's text."""
 CLOSED = frozenset(("svg", "select", "textarea"))
-"""Elements with only some words of text: labels of a drawing, and values of a form."""
+"""Elements of which only some words are text: labels of a drawing, and values of a form."""
 DRAWN = frozenset(("text", "foreignObject", "foreignobject"))
-"""Elements of a drawing that hold text."""
+"""Elements of a drawing that contain text."""
 BUTTONS = frozenset(("hidden", "password", "submit", "button", "reset", "image", "file"))
-"""Types of inputs whose values are not filled in by users, or are secret."""
+"""Types of inputs whose values are secret or not filled in by users."""
 PICTURE_BYTES = 2000
-"""Characters of an embedded picture above which it counts as more than an ornament."""
+"""Characters of an embedded picture above which the picture counts as more than an ornament."""
 BLOCKS = frozenset(
     (
         *HEADINGS,
@@ -75,7 +75,7 @@ def read_html(data: bytes, charset: str = "") -> tuple[DocumentText, str]:
 def plain_text(html: str) -> str:
     """Return the visible text of HTML with structure as in Markdown. Raises InputFileError.
 
-    The page's title comes first if there is no heading of the first level.
+    The page's title is the first line if there is no heading of the first level.
     """
     return _read_page(html).text
 
@@ -105,8 +105,8 @@ def _walk(
 ) -> Iterator[tuple[Any, bool]]:
     """Yield each visible node with True, and each element again with False at its end.
 
-    ``shows`` decides which nodes are visible. Nothing within ``closed`` elements is yielded. The
-    walk has no recursion, so nesting may have any depth.
+    ``shows`` decides which nodes are visible. Nodes within ``closed`` elements are not yielded. The
+    walk is not recursive, so nesting may have any depth.
     """
     node = root
     while True:
@@ -143,20 +143,23 @@ def _is_visible(node: Any) -> bool:
 
 @dataclass(slots=True)
 class _PageWriter:
-    """Writes blocks of text; ``parts`` are the pieces of the present block."""
+    """Writes blocks of text; ``parts`` are the pieces of the current block."""
 
     blocks: list[tuple[str, str]] = field(default_factory=list)
     parts: list[str] = field(default_factory=list)
     cells: list[str] = field(default_factory=list)
-    lists: list[int | None] = field(default_factory=list)  # the next number of each open list
-    mark: str = ""  # the mark of a list item, for the next block
+    lists: list[int | None] = field(default_factory=list)  # The next number of each open list.
+    mark: str = ""  # The mark of a list item, for the next block.
     tables: int = 0
     verbatim: int = 0
-    pictures: int = 0  # the number of embedded pictures without a description
+    pictures: int = 0  # The number of embedded pictures without a description.
 
     @property
     def text(self) -> str:
-        """All blocks; no blank line separates rows of a table or items of a list."""
+        """All blocks as one text.
+
+        No blank lines separate rows of a table or items of a list.
+        """
         pieces: list[str] = []
         before = ""
         for kind, text in self.blocks:
@@ -167,7 +170,7 @@ class _PageWriter:
         return "".join(pieces)
 
     def add(self, kind: str, level: int, text: str) -> None:
-        """Write a block; a heading or a row becomes one line."""
+        """Write a block; a heading or a row is written as one line."""
         text = _BLANKS.sub(" ", text)
         text = _LINE.sub("\n" if kind in ("text", "item") else " ", text).strip()
         if text:
@@ -230,7 +233,7 @@ class _PageWriter:
         if tag == "table":
             self.tables -= 1
         if self.tables > 1 or (self.tables and tag == "table"):
-            # Other elements may stand within a word, so they add no space.
+            # Other elements may be inside a word, so they add no space.
             if tag in BLOCKS or tag in ("td", "th"):
                 self.parts.append(" ")
         elif tag in ("td", "th"):
@@ -245,7 +248,7 @@ class _PageWriter:
             self.parts.append(" ")
 
     def flush(self) -> None:
-        """Write the present block."""
+        """Write the current block."""
         text = "".join(self.parts)
         self.parts.clear()
         if text.strip():
@@ -290,9 +293,9 @@ def _read_closed(node: Any) -> str:
 
 
 def _texts_within(root: Any, wanted: Callable[[Any], bool]) -> list[str]:
-    """Return the text of each wanted element, except those within another wanted element.
+    """Return the text of each wanted element, except of those within another wanted element.
 
-    The outer element's text already contains the text of the inner ones.
+    The outer element's text already contains the text of the inner element.
     """
     collected: list[list[str]] = []
     outer = None

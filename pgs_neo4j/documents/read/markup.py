@@ -1,9 +1,10 @@
 """Changes a page so that parsing takes time proportional to its size, or refuses the page.
 
-The parser compares each attribute of a tag with the previous ones, and looks through the open
-elements at each tag. Both are limited here. In a selection list that allows one choice, the parser
-also looks through all options at each new option. A list that allows several choices does not need
-this, so all lists are made such lists. The options that the page marks as selected stay the same.
+The parser compares each attribute of a tag with the previous ones, and searches the open elements
+at each tag. This module limits the number of both. In a selection list that allows one choice, the
+parser also searches all options at each new option. It does not do so in a list that allows several
+choices, so all lists are changed to allow several. The options that the page marks as selected stay
+the same.
 """
 
 from __future__ import annotations
@@ -25,14 +26,15 @@ SHALLOW = frozenset(
         *("select", "button", "form", "nobr"),
     )
 )
-"""Elements without an end tag, or that end when the next element of their kind begins."""
+"""Elements without an end tag, and elements that end when the next element of their kind begins."""
 DRAWN = frozenset(("svg", "g", "text", "tspan", "math", "mrow"))
-"""Elements of drawings and equations at whose beginning the parser does not look through the open
-elements: 50,000 nested ones take half a second, but as many nested ``div`` take 15 seconds."""
+"""Elements of drawings and equations at whose beginning the parser does not search the open
+elements: 50,000 nested elements of these take half a second, but 50,000 nested ``div`` take 15
+seconds."""
 FOREIGN = ("svg", "math")
-"""Elements in which a tag may be self-closing."""
+"""Elements in which tags may be self-closing."""
 POINTS = frozenset(("foreignobject", "desc", "mi", "mo", "mn", "ms", "mtext", "annotation-xml"))
-"""Elements of drawings and equations that contain HTML again."""
+"""Elements inside drawings and equations that contain HTML."""
 BREAKING = frozenset(
     (
         *("b", "big", "blockquote", "body", "br", "center", "code", "dd", "div", "dl", "dt", "em"),
@@ -63,7 +65,7 @@ _TAG = re.compile(
 
 
 def bound_markup(html: str) -> str:
-    """Return a page with the same text that takes linear time to parse.
+    """Return a page with the same text, which takes linear time to parse.
 
     Raises InputFileError if a tag has more than MOST_ATTRIBUTES attributes, or if too many tags are
     nested too deeply.
@@ -96,17 +98,17 @@ def bound_markup(html: str) -> str:
 
 @dataclass(slots=True)
 class _Nesting:
-    """Counts the open elements by name, and the elements that the parser has to look through."""
+    """Counts the open elements by name, and the elements that the parser has to search."""
 
     names: Counter[str] = field(default_factory=Counter)
     depth: int = 0
     passed: int = 0
     _spaces: list[str] = field(default_factory=list)
-    """The open drawings and equations, and their open elements that contain HTML."""
+    """The open drawings and equations, and those of their open elements that contain HTML."""
     _open_spaces: Counter[str] = field(default_factory=Counter)
 
     def enter(self, name: str, *, ended: bool) -> None:
-        """Count a start tag. Raises InputFileError if the parser has too much to look through."""
+        """Count a start tag. Raises InputFileError if the parser must search too many elements."""
         if name not in DRAWN:
             self._look_through()
         if ended and (name in FOREIGN or self._is_drawing):
@@ -119,7 +121,7 @@ class _Nesting:
             self._open_spaces[name] += 1
 
     def leave(self, name: str) -> None:
-        """Count an end tag. Raises InputFileError if the parser has too much to look through."""
+        """Count an end tag. Raises InputFileError if the parser must search too many elements."""
         self._look_through()
         if self.names[name]:
             self.names[name] -= 1
@@ -133,7 +135,7 @@ class _Nesting:
                 break
 
     def break_out(self) -> None:
-        """End the open drawing or equation; HTML follows, in which no tag is self-closing."""
+        """End the open drawing or equation. HTML follows, in which no tag is self-closing."""
         while self._is_drawing:
             self._open_spaces[self._spaces.pop()] -= 1
 

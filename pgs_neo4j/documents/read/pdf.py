@@ -1,6 +1,6 @@
 """Reads PDF: the text, form values, and remarks of each page, and the titles of its outline.
 
-A page with pictures and little text may show many words that cannot be read. Such pages are
+A page with pictures and little text may show many words that cannot be read. These pages are
 reported, and so are other parts without text.
 """
 
@@ -29,28 +29,30 @@ LONGEST_TITLE = 200
 BETWEEN = "\n\n"
 """Separates pages."""
 FEW_LETTERS = 20
-"""Fewer letters and digits do not count as text. They are a page number, or a scanner's mark."""
+"""Minimum letters and digits that count as text. Fewer are a page number, or a scanner's mark."""
 ANY_PICTURE, MOSTLY_PICTURE = 0.02, 0.5
-"""Shares of a page that pictures cover. Below the first, they are ornaments. From the second on,
-they may be a scan unless text lies over them."""
+"""Shares of a page that pictures cover. Below the first share, pictures are ornaments. From the
+second share on, they may be a scan, unless text covers them."""
 MANY_PATHS = 20
-"""Least number of paths that may be letters drawn as outlines. Fewer paths are frames and rules."""
+"""Minimum number of paths that may be letters drawn as outlines. Fewer paths are frames and
+lines."""
 MOST_OBJECTS = 20_000
-"""Most objects of a page that are examined."""
+"""Maximum objects of a page to examine."""
 SAMPLED = FEWEST_LINES - 1
-"""One in this number of lines is checked for columns. So every column has a checked line."""
+"""One in this number of lines is checked for columns, so every column has a checked line."""
 MOST_FILES = 20
-"""Attached files that are named."""
+"""Maximum number of attached files to name."""
 SCAN, DRAWING, IN_PART = "is a picture", "is drawn without text", "is mostly a picture"
 MANY = {
     SCAN: "are pictures",
     DRAWING: "are drawn without text",
     IN_PART: "are mostly pictures",
 }
-"""The wording for several pages."""
+"""The phrases for several pages."""
 
 _HYPHEN = re.compile("[\ufffe\x02](?:\r?\n)?(.?)")
-"""PDFium's mark of a word divided at a line's end, and the first character of the next line."""
+"""PDFium's mark for a word that is divided at a line's end, and the first character of the next
+line."""
 _WORD = re.compile(r"\S+")
 _LINE = re.compile(r"[^\r\n]+")
 _MARK = re.compile("[\ufffe\x02]")
@@ -94,7 +96,7 @@ def read_pdf(data: bytes) -> tuple[DocumentText, str]:
 
 @dataclass(frozen=True, slots=True)
 class _Page:
-    """The text of a page with its form values and remarks; ``unread`` has phrases on the rest."""
+    """The text of a page with its form values and remarks, and phrases for its unread parts."""
 
     text: str
     unread: tuple[str, ...]
@@ -108,7 +110,7 @@ def _read_page(pdf: Any, number: int) -> _Page:
         text = normalize(drawn).strip("\n")
         overlay = read_overlay(page)
         unread = _judge_pictures(page, texts, text)
-    # The lines form a list, because no value continues the sentence of another one.
+    # The lines become a list, because no value continues the sentence of another value.
     listed = "\n".join(f"- {line}" for line in overlay.lines)
     parts = filter(None, (text, listed))
     seen = (unread, *(f"has {what}" for what in overlay.unread))
@@ -118,8 +120,8 @@ def _read_page(pdf: Any, number: int) -> _Page:
 def _join_word(match: re.Match[str]) -> str:
     """Return the first character of the next line, joined to the divided word.
 
-    Before anything but a lower-case letter, the hyphen is a part of the word and stays, as in
-    ``Covid-19``.
+    Before any character except a lower-case letter, the hyphen is a part of the word and stays, as
+    in ``Covid-19``.
     """
     return match[1] if match[1].islower() else f"-{match[1]}"
 
@@ -127,7 +129,8 @@ def _join_word(match: re.Match[str]) -> str:
 def _read_columns(page: Any, texts: Any) -> str | None:
     """Return the text of a page whose columns are drawn row by row, None for any other page.
 
-    Locating a word takes longer than reading it. So on most pages, only some lines are checked.
+    Finding the position of a word takes longer than reading the word. So on most pages, only some
+    lines are checked.
     """
     found = [*_LINE.finditer(texts.get_text_range())]
     lines = [[*_DRAWN_WORD.finditer(line[0])] for line in found]
@@ -158,9 +161,9 @@ class _Boxes:
         self._first, self._last = raw.FS_RECTF(), raw.FS_RECTF()
 
     def words(self, matches: Iterable[re.Match[str]], start: int) -> Iterator[Word]:
-        """Yield the matched words that lie within the page.
+        """Yield the matched words that are inside the page.
 
-        The positions of ``matches`` count from ``start`` in the page's text.
+        The positions of ``matches`` are relative to ``start`` in the page's text.
         """
         chars, first, last = self._chars, self._first, self._last
         left, bottom, right, top = self._bounds
@@ -184,7 +187,8 @@ class _Boxes:
 def _judge_pictures(page: Any, texts: Any, text: str) -> str:
     """Return a phrase for a page with possible words in its pictures, empty for other pages.
 
-    A scan with text over it is no such picture, because text recognition has written its words.
+    A scan that is covered by text gets no phrase, because text recognition has already written its
+    words.
     """
     from pypdfium2 import raw
 
@@ -218,7 +222,7 @@ def _judge_pictures(page: Any, texts: Any, text: str) -> str:
 
 
 def _bounds(one: Any) -> tuple[float, float, float, float]:
-    """Return the box of an object on its page, also if it is inside a form XObject."""
+    """Return the box of an object on its page, even if the object is inside a form XObject."""
     left, bottom, right, top = one.get_bounds()
     form = one.container
     while form is not None:
@@ -265,7 +269,7 @@ def list_pages(numbers: Sequence[int]) -> str:
 
 
 def _describe_unread_parts(pdf: Any) -> Iterator[str]:
-    """Yield phrases for the unread parts that belong to no page."""
+    """Yield phrases for the unread parts that do not belong to a page."""
     from pypdfium2 import raw
 
     if pdf.get_formtype() == raw.FORMTYPE_XFA_FULL:
@@ -279,9 +283,9 @@ def _describe_unread_parts(pdf: Any) -> Iterator[str]:
 
 
 def _read_title(pdf: Any, page: str) -> str:
-    """Return the title in the properties of a PDF if its first page has it, otherwise "".
+    """Return the title in the properties of a PDF if its first page shows this title, otherwise "".
 
-    Some programs write names of files or templates there, which no page shows.
+    Some programs write the name of a file or template there, which no page shows.
     """
     title = " ".join(normalize(pdf.get_metadata_value("Title")).split())[:LONGEST_TITLE]
     return title if title.casefold() in " ".join(page.split()).casefold() else ""
@@ -295,7 +299,7 @@ def _page_starts(pages: Iterable[str]) -> Iterator[int]:
 
 
 def _read_bookmarks(pdf: Any) -> Iterator[tuple[int, str, int]]:
-    """Yield the level, title, and page index of the bookmarks that lead to a page."""
+    """Yield the level, title, and page index of each bookmark that leads to a page."""
     for bookmark, _ in zip(pdf.get_toc(), range(MOST_TITLES), strict=False):
         target = bookmark.get_dest()
         index = target.get_index() if target else None
@@ -309,7 +313,7 @@ def _make_outline(
 ) -> Iterator[OutlineEntry]:
     """Yield the bookmarks with the positions of their titles on the page, in order of position.
 
-    If the page does not show the title, the position is the beginning of the page.
+    If the page does not show a title, the position is the beginning of the page.
     """
     entries: list[OutlineEntry] = []
     last = 0
@@ -322,7 +326,7 @@ def _make_outline(
 
 
 def _find_words(title: str, text: str, begin: int, end: int) -> int:
-    """Return the position of a title's words in ``text[begin:end]``, or ``begin`` without them."""
+    """Return the position of a title's words in ``text[begin:end]``, by default ``begin``."""
     words = title.casefold().split()
     places = [(word[0].casefold(), word.start()) for word in _WORD.finditer(text, begin, end)]
     for first in range(len(places) - len(words) + 1):

@@ -1,6 +1,7 @@
 """Reads the annotations of a PDF: values of form fields, and remarks.
 
-They are not a part of a page's text. An annotation without words, such as handwriting, is reported.
+Annotations are not a part of a page's text. An annotation without words, such as handwriting, is
+reported.
 """
 
 from __future__ import annotations
@@ -14,11 +15,11 @@ from typing import Any
 from pgs_neo4j.documents.read.text import normalize
 
 MOST_ANNOTATIONS = 5000
-"""Most annotations of a page that are read. More are reported as unread."""
+"""Maximum annotations of a page to read. Further annotations are reported as unread."""
 HIDDEN = 1 << 1
 """The flag of an invisible annotation."""
 PLAIN_VALUES = frozenset(("", "1", "on", "yes", "true", "x"))
-"""Values of a ticked box that only mean that it is ticked, in lower case."""
+"""Values, in lower case, which only say that a box is ticked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +63,7 @@ def _open_annotation(pdfium: Any, page: Any, place: int) -> Iterator[Any]:
 
 
 def _read_remark(pdfium: Any, annotation: Any) -> tuple[str, str]:
-    """Return the line of a remark, and a phrase for its unread part; each may be empty."""
+    """Return the line of a remark, and a phrase for its unread part. Either may be empty."""
     kind = pdfium.FPDFAnnot_GetSubtype(annotation)
     # A popup only shows the text of another annotation.
     if kind in (pdfium.FPDF_ANNOT_LINK, pdfium.FPDF_ANNOT_POPUP):
@@ -82,7 +83,7 @@ def _read_remark(pdfium: Any, annotation: Any) -> tuple[str, str]:
         return "", wordless.get(kind, "")
     author = _read_string(pdfium, annotation, b"T")
     by = f" by {author}" if author else ""
-    # A file, a film, or a recording holds more than its description, so it stays unread.
+    # A file, a film, or a recording contains more than its description, so it stays unread.
     beyond = "" if kind in (pdfium.FPDF_ANNOT_STAMP, pdfium.FPDF_ANNOT_INK) else wordless.get(kind)
     return f"Remark{by}: {contents}", beyond or ""
 
@@ -92,7 +93,7 @@ def _read_field(pdfium: Any, form: Any, annotation: Any) -> tuple[str, str]:
 
     The line is empty if the field is not filled in.
     """
-    if form is None:  # The document has fields, but no form to which they belong.
+    if form is None:  # The document has fields but no form for them.
         name, value = (_read_string(pdfium, annotation, key) for key in (b"T", b"V"))
         return (_write_line(name, value) if value else ""), ""
     kind = pdfium.FPDFAnnot_GetFormFieldType(form, annotation)
@@ -147,7 +148,7 @@ def _read_string(pdfium: Any, annotation: Any, key: bytes) -> str:
 
 
 def _read(get: Callable[..., int], *given: object) -> str:
-    """Return the string that a function of PDFium writes into a buffer, empty without one."""
+    """Return the string that a function of PDFium writes into a buffer, empty if there is none."""
     size = get(*given, None, 0)
     if size <= 2:  # The final NUL alone has two bytes.
         return ""

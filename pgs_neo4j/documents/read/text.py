@@ -1,7 +1,7 @@
 """Turns bytes into the text of a document, which is decoded, normalized, and not empty.
 
 Bytes are decoded by their byte order mark, as UTF-8, or by a guess. A guess must be clear, and is
-reported. Every reader normalizes its text here.
+reported. All readers normalize their text with this module.
 """
 
 from __future__ import annotations
@@ -23,22 +23,23 @@ from pgs_neo4j.model.documents import DocumentText
 _BREAK = re.compile(r"\r\n?|[\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
 _HALF = re.compile(r"[\ud800-\udfff]")
 GUESSED_BYTES = 500_000
-"""Bytes on which a guess is based. They start shortly before the first byte that is not ASCII."""
+"""Number of bytes for a guess. They start shortly before the first byte that is not ASCII."""
 USUAL = "cp1252"
-"""The encoding that wins if others also fit. Browsers do the same."""
+"""The encoding that is preferred if others also fit. Browsers also prefer it."""
 ENCODINGS = (
     *("cp1250", "cp1251", USUAL, "cp1253", "cp1254", "cp1255", "cp1256", "cp1257", "cp866"),
     *("koi8_r", "koi8_u", "cp874", "mac_roman", "gb18030", "big5", "cp932", "euc_jp", "cp949"),
 )
-"""Encodings that occur in present files."""
+"""Encodings that occur in files of today."""
 WIDE = frozenset(("gb18030", "big5", "cp932", "euc_jp", "cp949"))
 MOST_CHAOS = 0.1
 LEAST_COHERENCE = 0.3
 CLEAR = 0.04
-"""Least lead of the best guess over another possible text, in chaos or in coherence."""
+"""Minimum lead of the best guess over another possible text, in chaos or in coherence."""
 MIXED = {True: 0.5, False: 0.002}
-"""Least share of UTF-8 outside of ASCII to refuse a file with mixed encodings. The first value is
-for wide or unknown encodings, whose bytes may look like UTF-8."""
+"""Minimum share of valid UTF-8 in the text outside ASCII with which a file is refused because of
+mixed encodings. The first value is for wide or unknown encodings, whose bytes may look like
+UTF-8."""
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
     (codecs.BOM_UTF32_LE, "utf-32"),
@@ -53,13 +54,13 @@ _WIDE_LETTER = re.compile(r"[^\x00-\x7f\udc80-\udcff]")
 
 
 class EmptyDocumentError(InputFileError):
-    """A source was read completely, but has no text, so it has no document."""
+    """A source was read completely but has no text, so there is no document."""
 
 
 def read_text(data: bytes, charset: str = "") -> tuple[DocumentText, str]:
     """Return the text of a file, and a note if its encoding was guessed.
 
-    Raises InputFileError for other content than text.
+    Raises InputFileError if the content is not text.
     """
     decoded = decode(data, charset)
     return DocumentText(text=normalize_text(decoded.text)), decoded.note
@@ -82,8 +83,8 @@ def check_text(text: str, unread: Sequence[str]) -> None:
 def normalize(text: str) -> str:
     """Return a text in its composed form (NFC), with ``\\n`` for every line break.
 
-    Halves of surrogate pairs become U+FFFD. NUL is left out, and so are combining marks beyond
-    MOST_MARKS on one letter.
+    Halves of surrogate pairs become U+FFFD. NUL is removed. If a letter has more than MOST_MARKS
+    combining marks, the further marks are removed.
     """
     plain = _BREAK.sub("\n", text).replace("\0", "")
     if plain.isascii():
@@ -95,9 +96,9 @@ def normalize(text: str) -> str:
 
 @cache
 def _compile_marks() -> re.Pattern[str]:
-    """Return a pattern for more combining marks on a letter than any script writes.
+    """Return a pattern for more combining marks on a letter than any script uses.
 
-    They are limited because ``unicodedata`` sorts them in quadratic time.
+    These marks are limited because ``unicodedata`` sorts them in quadratic time.
     """
     every = map(chr, range(sys.maxunicode + 1))
     marks = "".join(char for char in every if unicodedata.combining(char))
@@ -106,7 +107,7 @@ def _compile_marks() -> re.Pattern[str]:
 
 @dataclass(frozen=True, slots=True)
 class Decoded:
-    """A text with its encoding; ``guessed`` means that the bytes do not determine it."""
+    """A text with its encoding; ``guessed`` means that the bytes do not determine the encoding."""
 
     text: str
     encoding: str
@@ -114,14 +115,14 @@ class Decoded:
 
     @property
     def note(self) -> str:
-        """A note that reports a guess, empty without one."""
+        """A note that reports a guess, empty without a guess."""
         return f"it is not UTF-8; it was read as {self.encoding}" if self.guessed else ""
 
 
 def decode(data: bytes, declared: str = "") -> Decoded:
     """Return decoded bytes. Raises InputFileError if their encoding cannot be determined.
 
-    ``declared`` is the encoding that a server names. It counts if the bytes are not UTF-8.
+    ``declared`` is the encoding that a server names. It is used if the bytes are not UTF-8.
     """
     if marked := marked_encoding(data):
         return Decoded(_decode_strictly(data, marked), marked)
@@ -133,7 +134,7 @@ def decode(data: bytes, declared: str = "") -> Decoded:
 
 
 def encoding_of(data: bytes) -> tuple[str, bool]:
-    """Return the encoding of some bytes, and whether it is a guess. Raises InputFileError."""
+    """Return the encoding of bytes, and whether it is a guess. Raises InputFileError."""
     if marked := marked_encoding(data):
         return marked, False
     try:
@@ -146,17 +147,17 @@ def encoding_of(data: bytes) -> tuple[str, bool]:
 def cut_at_letter(data: bytes) -> bytes:
     """Return bytes that were cut at any place, without an incomplete letter at their end.
 
-    They are cut after the last byte below the digits. In UTF-8 and all of ENCODINGS, no letter of
-    several bytes contains such a byte.
+    They are cut after the last byte that is lower than the byte of "0". In UTF-8 and all of
+    ENCODINGS, no letter of several bytes contains a lower byte.
     """
     end = max(data.rfind(one) for one in range(_FIRST_DIGIT)) + 1
     return data[:end] or data[:-4] + _LAST_LETTER.sub(b"", data[-4:])
 
 
 def marked_encoding(data: bytes) -> str | None:
-    """Return the encoding of a byte order mark, None without one.
+    """Return the encoding of a byte order mark, None without a mark.
 
-    Raises InputFileError if the bytes have no mark but contain NUL, which no text has.
+    Raises InputFileError if the bytes have no mark but contain NUL, which no text contains.
     """
     marked = next((name for mark, name in _MARKS if data.startswith(mark)), None)
     if marked is None and b"\0" in data:
@@ -165,13 +166,17 @@ def marked_encoding(data: bytes) -> str | None:
 
 
 def encodings_named(name: str) -> tuple[str, ...]:
-    """Return the encodings to try for the name in a page or from a server, empty without any."""
+    """Return the encodings to try for a declared encoding, empty for an unusable name.
+
+    A page or a server declares the encoding.
+    """
     try:
         encoding = codecs.lookup(name).name if name else ""
     except (LookupError, ValueError):
         return ()
     if encoding.startswith(("utf-16", "utf-32", "utf-8")) or not encoding:
-        # UTF-8 is tried anyway. A name in ASCII letters contradicts UTF-16 and UTF-32.
+        # UTF-8 is always tried. If the name itself is in ASCII letters, the text is not UTF-16 or
+        # UTF-32.
         return ()
     return ("cp1252", "iso8859-1") if encoding in ("iso8859-1", "ascii") else (encoding,)
 

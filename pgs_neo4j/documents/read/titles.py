@@ -8,11 +8,11 @@ from collections.abc import Mapping
 from pgs_neo4j.text.sentences import split_sentences
 
 LONGEST_TITLE = 200
-"""Most characters of a title."""
+"""Maximum characters of a title."""
 LONGEST_RAW = 1_000
-"""First characters of a line with its marks that are used for the title."""
+"""Maximum characters to use of a title's line, including its marks."""
 SEARCHED = 20_000
-"""First characters of a text that are searched for its title, so that no whole file is searched."""
+"""Number of characters of a text to search for its title, so that no whole file is searched."""
 HEADED = frozenset((".md", ".markdown", ".mdx", ".html", ".htm", ".xhtml", ".docx"))
 """Endings of files whose text is read with headings as in Markdown."""
 
@@ -26,7 +26,7 @@ _LINES: Mapping[str, re.Pattern[str]] = {
     ),
     **dict.fromkeys(
         (".rst", ".rest"),
-        # Comments and labels may come before the title, and a line of marks may stand above it.
+        # Comments and labels may precede the title, and a line of marks may be above it.
         re.compile(
             r"\A(?:(?:\.\.[^\n]*|[ \t][^\n]*|)\n)*(?:([!-/:-@[-`{-~])\1*\n)?[ \t]*(\S[^\n]*)\n"
             r"([!-/:-@[-`{-~])\3+[ \t]*(?:\n|\Z)"
@@ -42,10 +42,10 @@ _MARKS = re.compile(r"[*`]+|(?<!\w)_+|_+(?!\w)")
 
 
 def find_title(text: str, ending: str) -> str:
-    """Return the title in a document's normalized text, empty without one.
+    """Return the title in a document's normalized text, empty without a title.
 
-    It is a heading of the first level, or its equivalent in the file's format. Plain text and logs
-    have no title, so they are called by the names of their files.
+    The title is a heading of the first level, or its equivalent in the file's format. Plain text
+    and logs have no title, so the name of the file is used for them.
     """
     begin = text[:SEARCHED]
     if ending in HEADED:
@@ -68,7 +68,7 @@ def _find_heading(text: str) -> str:
 
 
 def _clean_title(title: str) -> str:
-    # The line is cut because the time of these patterns grows with the square of its length.
+    # The line is cut, because these patterns take time that grows with the square of its length.
     begin = title[:LONGEST_RAW]
     plain = _MARKS.sub("", _LINK.sub(r"\1", _EDGES.sub("", begin)))
     return " ".join(plain.split())[:LONGEST_TITLE].rstrip()

@@ -28,19 +28,21 @@ from pgs_neo4j.model.documents import (
 CHILD = "pgs_neo4j.documents.read.child"
 RECORDS = "records"
 MEMORY_MB = MOST_MB
-"""Most memory that the process may use for a document, in addition to its memory at the start."""
+"""Maximum memory in MB of the process for a document, in addition to its memory at the start."""
 SECONDS = 60
-"""Most CPU time for one document, unless it is read in records."""
+"""Maximum CPU seconds for a document, unless the document is read in records."""
 PATIENCE = 4
-"""Factor from the limit of CPU time to that of elapsed time, because the machine may be busy."""
+"""Factor between the limit of CPU time and the limit of elapsed time, because the machine may be
+busy."""
 PASSED = ("PATH", "PYTHONPATH", "LD_LIBRARY_PATH", "LANG")
-"""Environment variables that the process gets. A parser must not see any keys."""
+"""Environment variables that the process gets. It gets no others, because a parser must not see
+keys."""
 PIECE = 2**20
 ENDING_S = 2
 """Seconds to wait for the exit of a process that has closed its pipes."""
 LENGTH_BYTES = 8
 REFUSED = 2
-"""Number of fields in a refused record: its id, and the reason."""
+"""Number of fields of a refused record: its id, and the reason."""
 
 
 @dataclass(slots=True)
@@ -58,8 +60,8 @@ class ParseWorker:
     ) -> tuple[DocumentText, str]:
         """Return the text of a document, and a note if its encoding was guessed.
 
-        ``kind`` names the parser, and ``given`` has its other arguments. Raises InputFileError if
-        the parser cannot read the document within the limits.
+        ``kind`` names the parser, and ``given`` has the other arguments of the parser. Raises
+        InputFileError if the parser cannot read the document within the limits.
         """
         head, seconds = self._make_head(kind, len(data), most_bytes, given, self.seconds)
         async with self._turn, self._exchange(seconds):
@@ -81,10 +83,11 @@ class ParseWorker:
         most_bytes: int,
         media_type: str = "",
     ) -> AsyncGenerator[LoadedDocument | RefusedDocument]:
-        """Yield the document of each record in a file, or the reason why it has none.
+        """Yield the document of each record in a file, or the reason why it has no document.
 
-        ``most_bytes`` limits a record. The file is read once. Raises InputFileError when the rest
-        of the file cannot be read within the limits; all records before it have been yielded.
+        ``most_bytes`` limits the size of a record. The file is read once. Raises InputFileError
+        when the rest of the file cannot be read within the limits, after all records before that
+        have been yielded.
         """
         size = await asyncio.to_thread(_size_of, file)
         given = (id_, ending, asdict(columns))
@@ -100,7 +103,7 @@ class ParseWorker:
                     for record in reply.get("records", ()):
                         yield _make_record(record, media_type)
                 if not reply["spent"]:
-                    await sending  # The process has read everything, so this ends at once.
+                    await sending  # The process has read the whole file.
             except (asyncio.IncompleteReadError, OSError):
                 if sending.done() and (fault := sending.exception()) is not None:
                     raise fault from None
@@ -109,8 +112,8 @@ class ParseWorker:
                 sending.cancel()
                 await asyncio.wait([sending])
                 if not sending.cancelled():
-                    # Retrieve the exception, so that asyncio does not log it. It was raised
-                    # already, or the reply says more.
+                    # Retrieve the exception, so that asyncio does not log it. Either it has been
+                    # raised, or the reply explains more.
                     sending.exception()
             if reply["spent"]:
                 await self.close()
@@ -119,7 +122,7 @@ class ParseWorker:
     def _make_head(
         self, kind: str, size: int, most_bytes: int, given: Sequence[Any], most_seconds: int | None
     ) -> tuple[bytes, int]:
-        """Return the head of a request, and the limit of its CPU time."""
+        """Return the head of a request, and the CPU time limit of the request in seconds."""
         seconds = cpu_seconds(kind, size)
         if most_seconds is not None:
             seconds = min(most_seconds, seconds)
@@ -166,8 +169,8 @@ class ParseWorker:
                 stdin=PIPE,
                 stdout=PIPE,
                 stderr=DEVNULL,
-                # Ctrl-C must reach only the main program. If it also ended the parser, the
-                # document would be reported as one that crashed it.
+                # Ctrl-C must reach only the main program. If it also ended the parser, the document
+                # would be reported as the cause of a crash.
                 start_new_session=True,
                 env={name: os.environ[name] for name in PASSED if name in os.environ},
             )

@@ -15,8 +15,8 @@ PORTS = {"http": 80, "https": 443}
 MASK = "***"
 
 _NAT64 = IPv6Network("64:ff9b::/96")  # Its last 32 bits hold an IPv4 address.
-# These networks are in IANA's registries of special purposes (RFC 6890 and later). Python's list
-# depends on its release, and calls some of them global.
+# These networks are in IANA's registries of special purposes (RFC 6890 and later). Python's own
+# list depends on the Python release, and calls some of them global.
 _SPECIAL_V4 = tuple(
     map(
         IPv4Network,
@@ -28,8 +28,8 @@ _SPECIAL_V4 = tuple(
         ),
     )
 )
-# Only this part of IPv6 is global unicast. All other special networks lie outside of it: fc00::/7,
-# fe80::/10, fec0::/10, ff00::/8, 5f00::/16, 100::/64, and so on.
+# Only this part of IPv6 is global unicast. All other special networks are outside this part:
+# fc00::/7, fe80::/10, fec0::/10, ff00::/8, 5f00::/16, 100::/64, and so on.
 _UNICAST = IPv6Network("2000::/3")
 _SPECIAL_V6 = tuple(
     map(
@@ -58,7 +58,7 @@ def url_id(url: str) -> str:
 
 
 def check_url(url: str) -> str:
-    """Return a URL that may be fetched. Raises InputFileError for others, without quoting them."""
+    """Return a URL that may be fetched. Raises InputFileError otherwise, without the URL."""
     try:
         parts = urlsplit(url)
         fetchable = parts.scheme in PORTS and parts.hostname and parts.port != 0
@@ -72,7 +72,7 @@ def check_url(url: str) -> str:
 
 
 async def resolve(host: str, port: int, *, private: bool) -> str:
-    """Return the address of a host to connect to.
+    """Return the address of a host for a connection.
 
     Unless ``private`` addresses are allowed, all addresses of the host must be public. Raises
     InputFileError.
@@ -93,11 +93,14 @@ async def resolve(host: str, port: int, *, private: bool) -> str:
 
 
 def is_public(address: str) -> bool:
-    """Return whether an address is public; an IPv4 address within an IPv6 address decides."""
+    """Return whether an address is public.
+
+    If an IPv6 address contains an IPv4 address, the IPv4 address is checked.
+    """
     try:
         ip = ip_address(address)
     except ValueError:
-        return False  # Only addresses with a zone fail to parse, and they are link-local.
+        return False  # Only link-local addresses with a zone fail to parse.
     if isinstance(ip, IPv6Address):
         inner = ip.ipv4_mapped or ip.sixtofour
         if ip in _NAT64:

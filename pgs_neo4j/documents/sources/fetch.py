@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 MOST_REDIRECTS = 5
 SECONDS = 60.0
-"""Most time for one document, including redirects."""
+"""Maximum seconds for one document, including redirects."""
 WAIT_S = 15.0
 WORD = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
 ENDINGS: Mapping[str, str] = {
@@ -40,7 +40,7 @@ ENDINGS: Mapping[str, str] = {
 }
 """Endings of files by their media types."""
 VAGUE = ("", "text/plain", "application/octet-stream", "binary/octet-stream")
-"""Media types that are less specific than the ending of the URL."""
+"""Media types that say less about a file than the ending of its URL."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ class Fetched:
 
 
 async def fetch(url: str, most_bytes: int, known: Collection[str], *, private: bool) -> Fetched:
-    """Return the content of a URL; ``known`` has the endings that can be read.
+    """Return the content of a URL. ``known`` has the endings for which there are readers.
 
     Private addresses are refused unless ``private`` is true. Raises InputFileError.
     """

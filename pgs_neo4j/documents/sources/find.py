@@ -1,8 +1,8 @@
 """Finds the sources to ingest, each with an id that stays the same in every ingestion.
 
-A folder that is read completely also shows which documents have lost their files. A document stores
-only hashes of its folder's path, so that the graph does not reveal the names of folders. Equal
-paths on two machines count as the same folder.
+If a folder is read completely, this also shows which documents have lost their files. A document
+stores only hashes of its folder's path, so that the graph does not reveal the names of folders.
+Equal paths on two machines count as the same folder.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class FoundSources(Sequence[DocumentSource]):
 
 @dataclass(frozen=True, slots=True)
 class ReadFolder:
-    """A folder whose files are all read if the loader ``takes`` them and they are not hidden.
+    """A folder with all of its files read that the loader ``takes`` and that are not hidden.
 
     With a ``pattern``, only matching files are read.
     """
@@ -63,8 +63,8 @@ class ReadFolder:
     def has_lost(self, source: str, roots: Iterable[str]) -> bool:
         """Return whether a source that was not found is gone from this folder.
 
-        ``roots`` are hashes of the source's folder. If the folder was not searched for such a
-        source, its path is checked.
+        ``roots`` are hashes of the source's folder. If the search of the folder leaves out files
+        like this source, the path of the source is checked.
         """
         parts = source.split("/")
         if self.roots.isdisjoint(roots) or (self.pattern and not matches(parts, self.pattern)):
@@ -75,10 +75,10 @@ class ReadFolder:
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """The sources to ingest in the order of their ids.
+    """The sources to ingest, in the order of their ids.
 
     ``skipped`` counts files without a reader, by ending. ``closed`` maps unreadable folders, whose
-    names end with a slash, to reasons. ``folders`` are read completely.
+    names end with a slash, to reasons. ``folders`` are the folders that are read completely.
     """
 
     listed: Sequence[DocumentSource]
@@ -89,7 +89,7 @@ class Sources:
     def have_lost(self, source: str, roots: Sequence[str]) -> bool:
         """Return whether a document's unlisted file is gone from a folder that is read completely.
 
-        ``roots`` are hashes of its folder.
+        ``roots`` are hashes of the folder of this file.
         """
         return any(folder.has_lost(source, roots) for folder in self.folders)
 
@@ -130,7 +130,7 @@ def find_sources(
 def _find_named(
     path: str | Path | DocumentSource, closed: dict[str, str]
 ) -> Iterator[tuple[DocumentSource, bool]]:
-    """Yield the sources of a path, each with whether the path names it directly.
+    """Yield the sources of a path, each with a flag that says if the path names it directly.
 
     Unreadable folders are added to ``closed``.
     """
@@ -186,7 +186,7 @@ def _is_folder(path: str | Path | DocumentSource) -> bool:
 def _read_folder(
     path: str | Path | DocumentSource, takes: Callable[[str], bool]
 ) -> ReadFolder | None:
-    """Return the folder that a path names or that its pattern begins with, None without one."""
+    """Return the folder that a path names or with which its pattern begins, or None."""
     if isinstance(path, DocumentSource):
         return None
     if _is_folder(path):
@@ -200,7 +200,7 @@ def _read_folder(
 def root_hashes(folder: Path) -> tuple[str, ...]:
     """Return hashes of a folder's absolute path, both as named and with its links resolved.
 
-    One of them stays the same if the working directory or a link changes.
+    At least one hash stays the same if the working directory or a link changes.
     """
     paths = {os.path.normpath(folder.absolute()), str(folder.resolve())}
     return tuple(sorted({digest(os.path.normcase(path)) for path in paths}))

@@ -37,12 +37,12 @@ FORM = "3"
 """Version of the readers. When it changes, documents are written again."""
 LONGEST_ID = 500
 NODE_IDS = ("entity:", "ruling:")
-"""Prefixes of the ids of other nodes in a graph of documents."""
+"""Prefixes of ids that other nodes in a graph of documents have."""
 TEXTS = (
     *(".txt", ".text", ".log", ".md", ".markdown", ".mdx", ".rst", ".rest"),
     *(".adoc", ".asciidoc", ".asc", ".org", ".tex"),
 )
-"""Endings of files whose text is used unchanged."""
+"""Endings of files whose text is used without parsing."""
 PARSED: Mapping[str, str] = {
     ".html": "html",
     ".htm": "html",

@@ -12,13 +12,13 @@ from typing import BinaryIO
 from pgs_neo4j.errors import InputFileError
 
 FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
-"""Flags to open a file, of which some systems lack some. Opening does not wait for a pipe, because
-without a writer, it would wait forever."""
+"""Flags to open a file; some systems lack some of these flags. Opening must not wait for a pipe,
+because without a writer, it would wait forever."""
 
 
 @contextmanager
 def open_file(path: Path, root: Path) -> Iterator[BinaryIO]:
-    """Open a regular file inside of ``root``. Raises InputFileError.
+    """Open a regular file inside ``root``. Raises InputFileError.
 
     The error is also raised at the end if the file has changed since it was opened.
     """
@@ -38,10 +38,10 @@ def open_file(path: Path, root: Path) -> Iterator[BinaryIO]:
 
 
 def _check_place(opened: os.stat_result, path: Path, root: Path) -> None:
-    """Raise InputFileError unless the opened file is inside of ``root``.
+    """Raise InputFileError unless the opened file is inside ``root``.
 
     A link may be replaced between opening and this check. So the path alone proves nothing, and the
-    opened file is compared with the one at the path.
+    opened file is compared with the file at the path.
     """
     place = path.resolve(strict=True)
     if not place.is_relative_to(root.resolve()):

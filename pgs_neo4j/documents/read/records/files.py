@@ -25,16 +25,17 @@ from pgs_neo4j.model.documents import LoadedDocument, RecordColumns, RefusedDocu
 RECORDS = (".csv", ".tsv", ".json", ".jsonl", ".ndjson")
 """Endings of files of records."""
 SAMPLE_RECORDS, SAMPLE_LETTERS = 1_000, 1_000_000
-"""Most records in the sample from which columns are chosen, and most characters in them."""
+"""Maximum records in the sample from which columns are chosen, and maximum characters in the
+sample."""
 CELL_LETTERS = 8
-"""Characters that each cell adds to the sample's size, because a wide table has thousands of empty
-cells."""
+"""Characters that each cell adds to the sample's size. They limit a wide table with thousands of
+empty cells."""
 
 
 def read_records(
     file: BinaryIO, id_: str, ending: str, columns: RecordColumns, most: int
 ) -> Iterator[LoadedDocument | RefusedDocument]:
-    """Yield the document of each record in a file, or the reason why it has none.
+    """Yield the document of each record in a file, or the reason why it has no document.
 
     ``most`` limits the characters of a record. The file is read once, from its beginning. Raises
     InputFileError when the rest of the file cannot be read.
@@ -98,7 +99,7 @@ def _make_record_document(
 ) -> RecordText | None:
     """Return the document of a record, None if the record has no values.
 
-    Raises InputFileError, also if another record has its key.
+    Raises InputFileError for an invalid record, and if another record has its key.
     """
     if item.fields is None:
         raise InputFileError(item.reason)
@@ -107,8 +108,8 @@ def _make_record_document(
         return None
     made = make_document(fields, columns, chosen)
     if made.guessed and hash64(encoded(made.key)) in seen:
-        # The column looked like a key in the sample, but its values repeat. So a hash of the text
-        # becomes part of the key.
+        # In the sample, the values of this column were unique, but they do repeat. So a hash of the
+        # text becomes part of the key.
         made = replace(made, key=f"{made.key} {digest(made.text.text)[:8]}")
     key = hash64(encoded(made.key))
     if key in seen:
@@ -126,13 +127,13 @@ class _SampledItems:
     _fault: InputFileError | None = None
 
     def choose(self, file: str) -> ChosenColumns:
-        """Return the title and key columns, chosen by a sample of the first records."""
+        """Return the title and key columns, chosen from a sample of the first records."""
         sample: list[Fields] = []
         letters = 0
         try:
             for item in self.items:
                 self._ahead.append(item)
-                with suppress(InputFileError):  # The record is refused when it is reached.
+                with suppress(InputFileError):  # The record is refused later.
                     sample += [fields_of(item.fields)] if item.fields is not None else []
                 letters += (
                     _count_letters(sample[-1].values()) if item.fields and sample else CELL_LETTERS

@@ -22,17 +22,17 @@ if TYPE_CHECKING:
 
 
 SAMPLE_BYTES = 1_000_000
-"""First bytes of a file, which determine its encoding."""
+"""Number of bytes at the beginning of a file that determine its encoding."""
 SKIPPED = 1_000_000
-"""Characters that are skipped at a time in a line that is too long."""
+"""Number of characters to skip at a time in a line that is too long."""
 DELIMITERS = ",;\t|"
 SHOWN = 80
-"""Characters of a name that an error shows."""
+"""Maximum characters of a name to show in an error."""
 
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """A record with its place in the file; without ``fields``, it has a ``reason``."""
+    """A record with its place in the file; if ``fields`` is None, ``reason`` says why."""
 
     place: str
     fields: Mapping[str, object] | None = None
@@ -89,7 +89,7 @@ def read_lines(stream: TextIO, most: int) -> Iterator[str]:
 def read_bounded_lines(stream: TextIO, most: int) -> Iterator[str | None]:
     """Yield the lines of a text, None for a line of more than ``most`` characters.
 
-    A longer line is never held in memory as a whole. Raises InputFileError if a line is not text.
+    A longer line is never completely in memory. Raises InputFileError if a line is not text.
     """
     number = 0
     while True:

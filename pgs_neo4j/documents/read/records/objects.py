@@ -43,7 +43,7 @@ def read_json_lines(stream: TextIO, most: int) -> Iterator[Item]:
 
 def _parse_line(place: str, line: str) -> Item:
     try:
-        # A line with so many commas may have too many values, so it is parsed with limits.
+        # A line with this many commas may have too many values, so it is parsed with limits.
         value = _parse_bounded(line) if line.count(",") >= MOST_VALUES else json.loads(line)
     except InputFileError as error:
         return Item(place, reason=str(error))
@@ -76,9 +76,10 @@ def _parse_bounded(line: str) -> object:
 def read_json(stream: TextIO, most: int) -> Iterator[Item]:
     """Yield the records of a JSON file.
 
-    They are the items of its list, or of the first list of objects in its object. The object itself
-    is the record if it has no such list, or a text before it. Raises InputFileError when the rest
-    of the file cannot be read.
+    If the file is a list, its items are the records. If it is an object, the items of its first
+    list of objects are the records. The object itself is the record if it has no list of objects,
+    or if it has a text before this list. Raises InputFileError when the rest of the file cannot be
+    read.
     """
     try:
         import ijson
@@ -94,7 +95,7 @@ def read_json(stream: TextIO, most: int) -> Iterator[Item]:
             yield (
                 Item(place, reason=value.reason) if value.reason else _make_item(place, value.built)
             )
-    # ValueError is for invalid bytes, and OverflowError for numbers.
+    # Invalid bytes raise ValueError, and numbers raise OverflowError.
     except (ijson.JSONError, ValueError, OverflowError) as error:
         reason = _first_words(error)
         raise InputFileError(f"after record {number:,} it is not JSON ({reason})") from None
@@ -112,7 +113,7 @@ def _make_item(place: str, value: object) -> Item:
 
 @dataclass(slots=True)
 class _Value:
-    """A value under construction; if there is a ``reason`` to refuse it, nothing is kept.
+    """A value under construction. If there is a ``reason`` to refuse it, its parts are dropped.
 
     ``depth`` is the number of its open lists and objects.
     """
@@ -171,7 +172,7 @@ class _Value:
 
 
 class _Bounded(Protocol):
-    """A source with the number of characters that may still be read for one record."""
+    """A source that has in ``left`` the number of characters that one record may still use."""
 
     left: int
 
@@ -209,8 +210,8 @@ class _Records:
     def _find_list(self, whole: _Value) -> str | None:
         """Read an object up to its first list of objects, and return the name of this list.
 
-        The beginning of the list's first object is read. Returns None if there is no such list, or
-        a text before it; then the object is read to its end or refused.
+        The beginning of the list's first object is also read. Returns None if there is no list of
+        objects, or if there is a text before it. Then the object is read to its end or refused.
         """
         name, listed, text = "", False, False
         for event, value in self.events:
@@ -261,7 +262,7 @@ class _Records:
                 self._skip(event in BEGINS)
 
     def _read_items(self, first: _Value | None = None) -> Iterator[_Value]:
-        """Yield the items of the open list; one event of the ``first`` item was read already."""
+        """Yield the items of the open list; the start event of the ``first`` was already read."""
         if first is not None:
             yield from self._finish(first)
         for event, value in self.events:
@@ -278,7 +279,7 @@ class _Records:
         return built
 
     def _finish(self, built: _Value) -> Iterator[_Value]:
-        """Read the rest of a value, and yield the value; if it is refused, skip its rest."""
+        """Read the rest of a value, and yield the value; if the value is refused, skip the rest."""
         take, events = built.take, self.events
         while built.depth and not built.reason:
             take(*next(events))
@@ -294,7 +295,7 @@ class _Records:
 
 
 def _begin_object(most: int) -> _Value:
-    """Return an object of which only the start event has been read."""
+    """Return an object for which only the start event has been read."""
     value = _Value(most)
     value.take("start_map", None)
     return value

@@ -1,7 +1,7 @@
 """Makes the document of a record: chooses its title and key, and writes its text.
 
-Columns are chosen by their names and by the values in a sample of the file. The text has the title
-first, then a line for each column, and the text column last.
+Columns are chosen by their names and by the values in a sample of the file. The first line of the
+text is the title. Then there is a line for each column, and finally the text column.
 """
 
 from __future__ import annotations
@@ -26,22 +26,24 @@ from pgs_neo4j.text.property_names import (
 
 TITLES = ("title", "headline", "subject", "name")
 KEYS = ("id", "_id", "key", "uuid")
-"""Names of columns that are keys, whatever their values are; the first one in a record counts."""
+"""Names of columns that are keys, whatever their values; the first of these columns in a record is
+used."""
 SURE_RECORDS = 20
-"""Least number of different values for a column with the name of a key to count as one.
+"""Minimum number of different values with which a column named like a key counts as a key.
 
-In a shorter sample, the values of a foreign key may differ by chance.
+In a shorter sample, the values of a foreign key may be different by chance.
 """
 LONGEST_KEY = 200
 FAMILY, UNKNOWN = 3, 4
-"""Ranks of titles that are family names, and of names that may belong to something else."""
+"""The rank of titles that are family names, and the rank of names that may belong to something
+else."""
 Fields = Mapping[str, tuple[str, ...]]
 """Values by column, in the order of the record."""
 
 
 @dataclass(frozen=True, slots=True)
 class ChosenColumns:
-    """The columns with the titles and the keys of a file's records, None without such a column."""
+    """The columns with the titles and the keys of a file's records, None for no column."""
 
     title: str | None = None
     key: str | None = None
@@ -50,8 +52,8 @@ class ChosenColumns:
 def choose_columns(records: Sequence[Fields], file: str) -> ChosenColumns:
     """Return the title and key columns of a file, by a sample of its records in order.
 
-    In ``products.csv``, the key is ``productID`` if no two records share a value, and not
-    ``supplierID``, even if that comes first. ``productName`` is the title.
+    In ``products.csv``, the key is ``productID`` if no two records share a value. It is not
+    ``supplierID``, even if this column is first. The title is ``productName``.
     """
     columns = [*dict.fromkeys(name for fields in records for name in fields if "." not in name)]
     values = _Values(records)
@@ -61,7 +63,7 @@ def choose_columns(records: Sequence[Fields], file: str) -> ChosenColumns:
 
 @dataclass(frozen=True, slots=True)
 class _Values:
-    """Returns the values of a column as texts, which are made only for columns that need them."""
+    """Returns the values of a column as texts, which are made only for requested columns."""
 
     records: Sequence[Fields]
 
@@ -88,7 +90,8 @@ def _choose_title(columns: Sequence[str], values: _Values, forms: Sequence[str])
         given = [value for value in values[name] if value] if ranks else []
         if not ranks or 2 * len(given) < len(values.records):
             continue
-        # A category's name repeats from record to record, but a record's own name does not.
+        # A category's name repeats from record to record, but the name of the record itself does
+        # not.
         if min(ranks) == UNKNOWN and 2 * len(set(given)) <= len(given):
             continue
         ranked.append((min(ranks), place))
@@ -103,7 +106,7 @@ def _are_different(values: Sequence[str]) -> bool:
 
 
 def _singular_forms(stem: str) -> tuple[str, ...]:
-    """Return possible names of a file's record: ``products`` gives ``product`` and itself."""
+    """Return possible names of a record in the file: ``products`` gives ``product`` and itself."""
     forms = [stem]
     if stem.lower().endswith("ies"):
         forms.append(f"{stem[:-3]}y")
@@ -115,26 +118,27 @@ def _singular_forms(stem: str) -> tuple[str, ...]:
 
 
 TEXTS = ("text", "body", "content", "article", "abstract", "description", "message", "comment")
-"""Names of text columns if the user names none; the first one in a record counts."""
+"""Names of text columns if the user names no column; the first of these in a record is used."""
 MISSING = frozenset(("NULL", "null", "\\N", "NaN", "nan", "#N/A", "N/A", "n/a"))
 """Values with which databases and spreadsheets mark an empty cell. ``None`` may be an answer."""
 LONGEST_NAME = 200
 LONGEST_TITLE = 200
-"""Most characters of a title. The name of each chunk repeats it."""
+"""Maximum characters of a title. The name of each chunk repeats the title."""
 LONGEST_BEGINNING = 80
-"""Most characters of the first values that title a record without a title and a key."""
+"""Maximum characters of a title made of first values, for a record without a title and a key."""
 LONGEST_SEEN = 10_000
-"""First characters of a value, with white space, that are used for such a title."""
+"""First characters of a value, including white space, that may be used for a title made of
+values."""
 LINE_PIECE = 2**20
-"""Characters of a value that are split into words at a time."""
+"""Number of characters of a value to split into words at a time."""
 _NONE_CHOSEN = ChosenColumns()
 
 
 @dataclass(frozen=True, slots=True)
 class RecordText:
-    """The document of a record; ``key`` identifies it within its file.
+    """The document of a record; ``key`` identifies the record within its file.
 
-    ``guessed`` means that the key's column was only guessed, so records may share the key.
+    ``guessed`` means that the key's column was only guessed, so several records may have this key.
     """
 
     key: str
@@ -153,8 +157,8 @@ def make_document(
 ) -> RecordText:
     """Return the document of a record. Raises InputFileError, also if it lacks a named column.
 
-    ``chosen`` has the title and key columns by the file's sample. They count if the record has no
-    column with a usual name.
+    ``chosen`` has the title and key columns by the file's sample. They are used if the record has
+    no column with a usual name.
     """
     for named in (columns.text, columns.key):
         if named and not fields.get(named):
@@ -184,7 +188,7 @@ def make_document(
 def _write_document(
     fields: Fields, columns: RecordColumns, title: str | None, key: str | None
 ) -> DocumentText:
-    """Return the text of a record, with the entities in its columns."""
+    """Return the text of a record, and the entities in its columns."""
     body = columns.text or _find_first(fields, TEXTS)
     types = dict(columns.entities)
     writer = _RecordWriter(types)
@@ -206,10 +210,10 @@ def _write_document(
 
 
 def _join_first_values(fields: Fields) -> str:
-    """Return the first values of a record as a title that distinguishes it in a list."""
+    """Return the first values of a record as a title that distinguishes the record in a list."""
     parts: list[str] = []
     for name, values in fields.items():
-        # A number alone says nothing in a list, so it gets the name of its column.
+        # A number alone means nothing in a list, so the name of its column precedes it.
         parts += [v if any(map(str.isalpha, v)) else f"{_line(name)} {v}" for v in values[:1]]
         if sum(map(len, parts)) >= LONGEST_BEGINNING:
             break
@@ -219,10 +223,10 @@ def _join_first_values(fields: Fields) -> str:
 
 @dataclass(slots=True)
 class _RecordWriter:
-    """Writes the text of a record, and collects its entities; ``types`` has their types by column.
+    """Writes the text of a record, and collects its entities; ``types`` maps columns to types.
 
-    The text is a list of ``pieces`` with ``length`` characters in all. Copying one string for each
-    column of a wide record would take quadratic time.
+    The text is a list of ``pieces`` with a total of ``length`` characters. Copying one string for
+    each column of a wide record would take quadratic time.
     """
 
     types: Mapping[str, str]
@@ -265,7 +269,7 @@ def _column_if_given(fields: Fields, column: str | None) -> str | None:
 
 
 def _find_first(fields: Fields, names: Iterable[str]) -> str | None:
-    """Return the first of the named columns with a value; upper and lower case are equal."""
+    """Return the first column of ``names`` that has a value; case is ignored."""
     known = {name.lower(): name for name, values in reversed([*fields.items()]) if values}
     return next((known[name] for name in names if name in known), None)
 
@@ -300,12 +304,12 @@ def _is_name(value: str) -> bool:
 
 
 def _first_line(values: Sequence[str]) -> str:
-    """Return the beginning of some values as one line, long enough for a record's name."""
+    """Return the beginning of some values as one line, cut to the length of a record's name."""
     return _line(" ".join(value[:LONGEST_SEEN] for value in values[:LONGEST_SEEN])[:LONGEST_SEEN])
 
 
 def _line(value: str) -> str:
-    """Return a value as one normalized line; in ASCII, only NUL and white space need it."""
+    """Return a value as one normalized line; for ASCII, this only changes NUL and white space."""
     plain = value if value.isascii() and "\0" not in value else normalize(value)
     return "".join(_words_of(plain)).strip()
 
@@ -313,7 +317,8 @@ def _line(value: str) -> str:
 def _words_of(plain: str) -> Iterator[str]:
     """Yield a text with single spaces between words, piece by piece.
 
-    Splitting a long text at once would take ten times its memory, because each word is an object.
+    Splitting a long text at once would take ten times the memory of the text, because each word is
+    an object.
     """
     apart = False
     for start in range(0, len(plain), LINE_PIECE):
