@@ -1,7 +1,7 @@
 """The only asynchronous door to Neo4j.
 
 ``Database`` runs a Query under a deadline and returns its rows. It turns driver errors into errors
-of this package, and its messages never contain parameter values. All sessions share one bookmark
+of this package, whose messages never contain parameter values. All sessions share one bookmark
 manager, so that even on a cluster a read sees earlier writes.
 """
 
@@ -54,12 +54,12 @@ from pgs_neo4j.telemetry.spans import SpanNotes, start_span
 
 Access = Literal["read", "write"]
 
-PATIENCE_S = 60.0  # how long a statement is retried while the server restarts
+PATIENCE_S = 60.0  # How long a statement is retried while the server restarts.
 Result = TypeVar("Result")
 Known = frozenset[str] | None
 Work = Callable[[AsyncManagedTransaction], Awaitable[Result]]
 
-LOST_S = 0.2  # pause after the acknowledgement of a commit was lost
+LOST_S = 0.2  # Pause after the acknowledgment of a commit was lost.
 
 
 @dataclass(slots=True)
@@ -85,9 +85,9 @@ class Database:
         """Return all rows of a read statement.
 
         Retries within the deadline on transient faults. Also retries a few times if another
-        transaction deletes something that the statement has found: the sign is an error, or a null
-        in a column that the header says is never null. Raises StoredDataError if data that this
-        package stored does not match the header.
+        transaction deletes something that the statement has found: this shows as an error or a null
+        in a column that the statement's header says is never null. Raises StoredDataError if data
+        that this package stored does not match the header.
         """
         query.check(params, ("read",))
         with self._span(query.name):
@@ -98,9 +98,9 @@ class Database:
     async def write(self, query: Query, **params: object) -> list[Row]:
         """Run a write statement in one transaction and return all its rows.
 
-        Retries on transient faults and when the acknowledgement of a commit was lost, and a few
-        times if another transaction deletes something that the statement has found. So every write
-        statement must be harmless to repeat.
+        Retries on transient faults and when the acknowledgment of a commit was lost. Also retries a
+        few times if another transaction deletes something that the statement has found. So every
+        write statement must be harmless to repeat.
         """
         query.check(params, ("write", "data", "schema"))
         with self._span(query.name):
@@ -114,10 +114,10 @@ class Database:
     ) -> Result:
         """Run ``work`` in one transaction and return its result.
 
-        ``work`` gets a database whose reads see its own writes. Other transactions see all of its
-        writes at once, after it returns. If it raises an error, nothing is written. It must be
-        harmless to repeat. ``timeout_s`` limits the whole transaction, which needs ``room_mb``
-        megabytes of free disk.
+        ``work`` gets a database whose reads see the writes of ``work``. Other transactions see all
+        of these writes at once, after ``work`` returns. If ``work`` raises an error, nothing is
+        written. It must be harmless to repeat. ``timeout_s`` limits the whole transaction, which
+        needs ``room_mb`` megabytes of free disk.
         """
         self.require_room(room_mb)
         values = {item.name: getattr(self, item.name) for item in fields(Database)}
@@ -170,10 +170,10 @@ class Database:
         """Pass the rows of a read statement to ``take`` as they arrive, and return its result.
 
         If another transaction deletes something that the statement has found, ``take`` runs again
-        from the first row, up to five times. So it must be harmless to repeat, and it must run no
-        statement itself. The sign of a deletion is an error, or a null in a column that the header
-        says is never null. So a streamed statement must leave out nodes that another program may
-        have damaged. The deadline applies to each wait for a row and not to the whole stream.
+        from the first row, up to five times. So ``take`` must be harmless to repeat, and it must
+        not run statements. A deletion shows as an error or a null in a column that the statement's
+        header says is never null. So a streamed statement must leave out nodes that another program
+        may have damaged. The deadline applies to each wait for a row and not to the whole stream.
         """
         query.check(params, ("read",))
         now = asyncio.get_running_loop().time
@@ -219,9 +219,9 @@ class Database:
         """Run a statement in an implicit transaction and return its columns and rows.
 
         ``gds`` and batches use this. The server lists ``metadata`` with the statement, and ``name``
-        names its span. A statement that only reads, such as a projection, is retried a few times if
-        another transaction deletes something that it has found. A batch is not retried: it deletes
-        or sets properties, and deletions do not disturb that.
+        is the name of its span. A statement that only reads, such as a projection, is retried a few
+        times if another transaction deletes something that the statement has found. A batch is not
+        retried, because it deletes or sets properties, which deletions do not disturb.
         """
         if access == "write":
             self.require_room(BULK_MB)
@@ -240,13 +240,13 @@ class Database:
     async def fenced(self) -> Database:
         """Return this database with a fence, for a writer that is about to read.
 
-        The fence refuses writes that contain text of documents in a deletion that is in progress or
+        The fence refuses writes that contain text of a document whose deletion is in progress or
         begins later. The schema must exist. Raises DatabaseError.
         """
         return self if self.fence is not None else replace(self, fence=await take_fence(self))
 
     def unfenced(self) -> Database:
-        """Return this database without its fence, for records without text that must be written."""
+        """Return this database without its fence, for writes of records that contain no text."""
         return self if self.fence is None else replace(self, fence=None)
 
     async def check_deleted(self, value: object) -> None:
@@ -310,9 +310,9 @@ class Database:
 
         rows = await self._within_fence(params, write)
         if altered:
-            # A transaction that changes the schema may not write data, so a second one counts it.
-            # If the second one is lost, readers take the change for the user's and check the graph
-            # once more than necessary.
+            # A transaction that changes the schema may not write data, so a second transaction
+            # counts it. If the second transaction is lost, readers assume that the user made the
+            # change, and check the graph once more than necessary.
             await self._write(queries.get("database/count_schema_change"), {})
         return rows
 
@@ -321,9 +321,9 @@ class Database:
     ) -> Result:
         """Run a transaction that writes ``params``, and repeat it when a new deletion has begun.
 
-        ``attempt`` gets the tokens of the deletions that ``params`` were compared with. It must use
-        these and not the fence's own, since another task of the writer may add a token to the fence
-        before the transaction ends.
+        ``attempt`` gets the tokens of the deletions with whose text ``params`` were compared. It
+        must use these tokens and not the fence's current tokens, because another task of the writer
+        may add a token to the fence before the transaction ends.
         """
         if self.fence is None:
             return await attempt(None)
@@ -336,7 +336,8 @@ class Database:
     async def _check_fence(self, transaction: AsyncManagedTransaction, known: Known) -> None:
         """Raise FenceMovedError if a deletion has begun that the writer does not know.
 
-        Transactions that count their commit lock the fence's node anyway. All others call this.
+        A transaction that counts its commit locks the fence's node anyway. Every other transaction
+        calls this function.
         """
         if known is not None:
             lock = queries.get("database/lock_fence").text
@@ -380,7 +381,7 @@ class _OneTransaction(Database):
         whole = refuse_lost(attempt, partial(lacks_values, query), self.uri)
         try:
             return await whole()
-        except GraphChangedError:  # if the rows differ once more, the whole transaction repeats
+        except GraphChangedError:  # Rows that differ once more repeat the whole transaction.
             return await whole()
 
     async def _write(self, query: Query, params: Row) -> list[Row]:
@@ -417,9 +418,9 @@ async def connect(
     """Open a pool, check the server, and finally close the pool.
 
     The server must answer and be new enough. With ``ca``, an issuer in that file must have signed
-    its certificate. Before each write, ``require_room`` gets the megabytes of disk that the write
-    needs. Raises ConfigError (malformed URI), DatabaseAuthError, DatabaseUnavailableError,
-    DatabaseVersionError.
+    the server's certificate. Before each write, ``require_room`` gets the megabytes of disk that
+    the write needs. Raises ConfigError (malformed URI), DatabaseAuthError,
+    DatabaseUnavailableError, DatabaseVersionError.
     """
     check_address(uri)
     address, options = secured(uri, ca)
@@ -457,11 +458,11 @@ async def connect(
 async def compare_token(locked: AsyncResult, known: Known) -> None:
     """Raise FenceMovedError unless the token is among ``known``; None accepts any token.
 
-    After a purge there is no token until the schema is created again.
+    After a purge, there is no token until the schema is created again.
     """
     record = await locked.single()
     token = record["token"] if record is not None else None
-    # A token that is not a string was written by another program. No writer knows it, and
+    # If the token is not a string, another program wrote it. No writer knows this token, and
     # ``Fence.review`` then raises the error.
     missing = record is None or not isinstance(token, str | None)
     if known is not None and (missing or (token or "") not in known):
@@ -473,8 +474,8 @@ async def run_to_commit(
 ) -> Result:
     """Repeat a transaction until the server acknowledges its commit, and return its result.
 
-    Also repeats it a few times if another transaction disturbs it. So ``work`` must be harmless to
-    repeat.
+    Also repeats the transaction a few times if another transaction disturbs it. So ``work`` must be
+    harmless to repeat.
     """
     while True:
         try:
@@ -495,7 +496,7 @@ async def read_managed(session: AsyncSession, query: Query, params: Row) -> list
         result = await transaction.run(query.text, sent(params))
         return [dict(record) async for record in result]
 
-    # Without an explicit transaction a statement takes one round trip instead of three.
+    # Without an explicit transaction, a statement takes one round trip instead of three.
     try:
         return await work(session)
     except (Neo4jError, DriverError) as error:

@@ -28,22 +28,23 @@ from pgs_neo4j.errors import (
 Result = TypeVar("Result")
 
 HALTED = ("has encountered a critical error", "No space left on device")
-"""Signs, in an error message, of a database that could not write a transaction."""
+"""Parts of error messages that show that the database could not write a transaction."""
 
 DELETED = ("Unable to load NODE", "Unable to load RELATIONSHIP")
-"""Signs, in an error message, that another transaction deleted a node the statement had found.
+"""Parts of error messages that show that another transaction deleted a node of the statement.
 
 Neo4j 5.26 fails with this message if the statement sets or removes a label of the deleted node, or
-creates a relationship to it. Its properties, however, read as null, and setting them does nothing.
-A procedure quotes the message inside an error of its own.
+creates a relationship to it. Reading a property of the deleted node returns null, however, and
+setting a property has no effect. If the error occurs in a procedure, the procedure's error message
+quotes this message.
 """
 
 MADE = "EquivalentSchemaRuleAlreadyExists"
 """The end of the error code if another transaction has just created the same index or constraint.
 
-Neo4j 5.26 checks whether it exists before it locks the label, so ``IF NOT EXISTS`` may still fail.
-In 30 trials, six clients created the schema of an empty database at the same time. Some clients
-failed in a dozen of the trials.
+Neo4j 5.26 checks whether the index exists before it locks the label, so ``IF NOT EXISTS`` may still
+fail. In 30 trials, six clients created the schema of an empty database at the same time. Some
+clients failed in a dozen of the trials.
 """
 
 _CLOSED = "Driver closed"
@@ -52,15 +53,15 @@ _CLOSED = "Driver closed"
 PAUSES_S = (0.05, 0.1, 0.2, 0.4, 0.8)
 """Seconds before each repetition.
 
-They can be short: a transaction that disturbed a statement has already committed, so only another
-transaction can disturb the next attempt.
+The pauses can be short: a transaction that disturbed a statement has already committed, so only
+another transaction can disturb the next attempt.
 """
 
 TRIED_ENOUGH = (GraphChangedError, DatabaseTimeoutError)
 """Errors of a read that has used up its attempts or its time.
 
-Code that repeats a group of reads for another reason must not catch these. Otherwise each read gets
-all its attempts again.
+Code that repeats a group of reads for another reason must not catch these errors. Otherwise each
+read gets all its attempts again.
 """
 
 
@@ -87,7 +88,7 @@ def translate_errors(uri: str, timeout_s: float) -> Iterator[None]:
     except (exceptions.ServiceUnavailable, exceptions.SessionExpired, OSError) as error:
         raise _make_unreachable_error(uri, error) from error
     except exceptions.ConfigurationError as error:
-        # The driver may quote the query of the address, which may contain a secret.
+        # The driver may quote the query part of the address, which may contain a secret.
         quotes = "query" in str(error)
         text = "the query of the address is malformed" if quotes else str(error)
         raise ConfigError(f"the Neo4j address or its options are wrong: {text}") from (
@@ -149,7 +150,10 @@ def _make_unreachable_error(uri: str, error: BaseException) -> DatabaseError:
 
 
 def _walk_causes(error: BaseException) -> Iterator[BaseException]:
-    """Yield an error and all its causes. Causes may be groups, since routing tries many servers."""
+    """Yield an error and all its causes.
+
+    A cause may be a group of errors, since routing tries many servers.
+    """
     waiting, seen = [error], set[int]()
     while waiting:
         cause = waiting.pop()
@@ -177,8 +181,8 @@ def is_deleted(error: exceptions.Neo4jError) -> bool:
     """Return whether a statement failed because another transaction deleted a node it had found.
 
     Neo4j reads the latest committed data, without a snapshot. It is safe to repeat the statement,
-    but the driver does not: a statement that reads a node which it deleted itself has the same
-    error code and fails each time.
+    but the driver does not repeat it: a statement that reads a node which it deleted itself has the
+    same error code and fails each time.
     """
     return any(sign in (error.message or "") for sign in DELETED)
 
@@ -199,8 +203,8 @@ def graph_changed(uri: str) -> GraphChangedError:
 async def repeat_disturbed(work: Callable[[], Awaitable[Result]]) -> Result:
     """Run ``work``, which must be harmless to repeat, and return its result.
 
-    Repeats it up to five times if another transaction deletes data that it has found, or has just
-    created the same index or constraint. Raises the last error.
+    Repeats ``work`` up to five times if another transaction deletes data that ``work`` has found,
+    or has just created the same index or constraint. Raises the last error.
     """
     for pause in PAUSES_S:
         try:
@@ -220,9 +224,9 @@ def refuse_lost(
     """Wrap ``read`` for ``repeat_disturbed``: raise GraphChangedError for rows that lack values.
 
     A node that was deleted after the statement found it lacks values, but the next attempt does not
-    find it. So if two attempts return the same rows, the values were not lost in a deletion, but
-    another program has damaged them. Such rows are returned, and the caller must check them. The
-    error names the server.
+    find the node. So if two attempts return the same rows, no deletion removed the values, and
+    another program has damaged them. These rows are returned, and the caller must check them. The
+    error names the server at ``uri``.
     """
     before = ""
 

@@ -1,4 +1,4 @@
-"""Converts between values of this package and those of the driver: parameters and bookmarks."""
+"""Converts parameters and bookmarks between values of this package and values of the driver."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 from neo4j import Record
 
 PREFIX = "FB:"
-HEAD = bytes((0x91, 0xCC, 16))  # a list whose first item has 16 bytes
+HEAD = bytes((0x91, 0xCC, 16))  # A list whose first item has 16 bytes.
 TAIL = bytes((0x90,))  # an empty list
 WIDTHS = {0xC8: 1, 0xC9: 2, 0xCA: 4, 0xCB: 8}  # PackStream's markers of signed integers
 
@@ -43,7 +43,7 @@ class SentList(list[Any]):
 
 
 class SentText(str):
-    """A text whose ``repr`` shows only its length, so that the driver's log holds no secret."""
+    """A text whose ``repr`` shows only its length, so that the driver's log contains no secret."""
 
     __slots__ = ()
 
@@ -52,7 +52,7 @@ class SentText(str):
 
 
 def create_record(values: Mapping[str, object]) -> Record:
-    """Return a record with these values by name."""
+    """Return a record with the given values by name."""
     return Record(values)  # type: ignore[no-untyped-call]
 
 
@@ -65,11 +65,11 @@ class Position:
 
 
 def parse_position(bookmark: str) -> Position | None:
-    """Return the position in a bookmark; None if its form is unknown.
+    """Return the position in a bookmark; None if the form of the bookmark is unknown.
 
-    Bookmarks are opaque by contract. In fact each is a PackStream list of the store's id (16
-    bytes), the number of its last transaction, and an empty list. If a bookmark has another form,
-    the caller must read the data instead.
+    By contract, bookmarks are opaque. In fact, each bookmark is a PackStream list of the store's id
+    (16 bytes), the number of its last transaction, and an empty list. If a bookmark has another
+    form, the caller must read the data instead.
     """
     if not bookmark.startswith(PREFIX):
         return None

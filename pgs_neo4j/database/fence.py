@@ -2,12 +2,12 @@
 
 A run reads texts, works for minutes, and then writes. A deletion that begins and ends in between
 searches the whole database, but cannot find text that the run writes later. So each deletion and
-purge gives the database a new token before it removes anything. A writer of text takes the token
-before its first read. Each of its transactions compares the token again, while it holds the lock of
-the node that counts commits, which every write of this package takes anyway. A writer that finds
-another token loads the search terms of the deletions since then, and from then on refuses to write
-any text that they match. Writers and deletions share nothing but the database, so this also works
-across machines.
+purge gives the database a new token before it removes anything. A writer of text reads the token
+before it reads anything else. Each of its transactions compares the token again, while the
+transaction holds the lock of the node that counts commits. Every write of this package takes this
+lock anyway. A writer that finds another token loads the search terms of the deletions since then,
+and from then on refuses to write any text that matches them. Writers and deletions share nothing
+but the database, so this also works across machines.
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ from pgs_neo4j.text.traces import Traces
 LIVING_S = 90.0
 """Seconds without a sign of life after which a run or a job counts as dead."""
 MOST_FREED = 20
-"""Nodes that one transaction deletes. Few, since each may hold a megabyte."""
+"""Number of nodes that one transaction deletes. It is small, since each node may store a
+megabyte."""
 
 
 class Reading(Protocol):
@@ -41,14 +42,14 @@ class Writing(Protocol):
 
 
 class FenceMovedError(Exception):
-    """Rolls back a transaction after it found a token that is unknown to its writer."""
+    """Rolls back a transaction that found a token which its writer does not know."""
 
 
 @dataclass(slots=True)
 class Fence:
     """The deletions that a writer knows: their tokens, and the traces that they search for.
 
-    ``moved`` counts the deletions that began after the writer.
+    ``moved`` counts the deletions that began after the writer took the fence.
     """
 
     tokens: set[str]
@@ -74,7 +75,8 @@ class Fence:
     def without(self, value: Any) -> Any:
         """Remove deleted text from a value.
 
-        A list loses each text that contains some of it. Anywhere else such a text becomes empty.
+        A list loses each text that contains deleted text. Anywhere else, a text that contains
+        deleted text becomes empty.
         """
         if isinstance(value, str):
             return "" if self.holds(value) else value
@@ -94,7 +96,8 @@ class Fence:
     async def review(self, db: Reading) -> None:
         """Load the traces that the deletions since the last known token search for.
 
-        Raises TextDeletedError if the database no longer has them, for instance after a purge.
+        Raises TextDeletedError if the database no longer has these traces, for instance after a
+        purge.
         """
         rows = await db.read(queries.get("database/read_fences"))
         former = {row["raised"]: row["former"] for row in rows if row["raised"]}
@@ -121,8 +124,8 @@ class Fence:
     def _add_former(self, former: Mapping[str, str]) -> None:
         """Add the tokens that the known tokens replaced.
 
-        Two nodes hold the token, and a deletion updates them one after the other. It removes
-        nothing before both have its token, so until then the token that it replaces is still safe.
+        Two nodes store the token, and a deletion updates one after the other. It removes nothing
+        before both nodes have the new token. So until then, the replaced token is still safe.
         """
         at = [*self.tokens]
         while at:
@@ -135,8 +138,8 @@ class Fence:
 async def take_fence(db: Reading) -> Fence:
     """Return the fence of a writer that is about to read. The schema must exist.
 
-    It knows the deletions that are in progress, since the writer can still read the texts that they
-    remove. Raises DatabaseError.
+    The fence knows the deletions that are in progress, since the writer can still read the texts
+    that these deletions remove. Raises DatabaseError.
     """
     rows = await db.read(queries.get("database/read_fences"))
     begun = [row for row in rows if row["runs"] is not None and not row["ended"]]
@@ -150,7 +153,7 @@ async def take_fence(db: Reading) -> Fence:
 async def read_token(db: Reading) -> str | None:
     """Return the token of the last deletion or purge; None while a deletion is in progress.
 
-    A text that was read at a token contains no deleted text while the token stays the same.
+    A text contains no deleted text as long as the token is the same as when the text was read.
     """
     rows = await db.read(queries.get("database/read_fences"))
     if any(row["runs"] is not None and not row["ended"] for row in rows):
@@ -161,13 +164,13 @@ async def read_token(db: Reading) -> str | None:
 async def raise_fence(db: Writing, deletions: Sequence[str]) -> None:
     """Keep writers from storing text that deletions are about to remove.
 
-    ``deletions`` are the ids of the nodes that store what each deletion searches for. Returns once
-    every open transaction knows of them. Raises DatabaseError.
+    ``deletions`` are the ids of the nodes that store the search terms of each deletion. Returns
+    once every open transaction knows of these deletions. Raises DatabaseError.
     """
     query = queries.get("database/renew_token")
     await db.write(query, token=uuid4().hex, deletions=[*deletions])
-    # Transactions that hold the second node's lock may wait for other programs. A transaction of
-    # its own keeps the first node unlocked for that time.
+    # Transactions that hold the second node's lock may wait for other programs. Because the second
+    # node gets the token in a separate transaction, the first node is not locked for that time.
     await db.write(queries.get("database/copy_token"))
 
 

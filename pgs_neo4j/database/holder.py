@@ -1,4 +1,4 @@
-"""Names the process that holds a lease, a run, or a job, and keeps its sign of life fresh."""
+"""Names the process that holds a lease, a run, or a job, and renews its sign of life."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _FORM = re.compile(
     re.DOTALL,
 )
 
-SILENT_S = 35.0  # after so long without a sign of life from a run, its process counts as gone
+SILENT_S = 35.0  # Without a sign of life for this long, a run's process counts as gone.
 
 Beat = Callable[[], Awaitable[float]]
 """Writes one sign of life and returns the seconds until the next one.
@@ -38,9 +38,9 @@ If it raises a PGSError, the work is canceled.
 class Holder:
     """One process on one machine; ``token`` distinguishes its leases, runs, and jobs.
 
-    A process id is unique only within one boot of a machine and one container. ``place`` stands for
-    these two and is empty if they are unknown. The database stores the holder as text, such as
-    ``worker, pid 4711 at 5e6f7a8b, 0a1b2c3d``.
+    A process id is unique only within one boot of a machine and one container. ``place`` identifies
+    the boot and the container, and is empty if they are unknown. The database stores the holder as
+    text, such as ``worker, pid 4711 at 5e6f7a8b, 0a1b2c3d``.
     """
 
     machine: str
@@ -75,8 +75,8 @@ class Holder:
     def has_ended(self) -> bool:
         """Return whether the holder was a process on this machine and place that has ended.
 
-        Returns False for a process elsewhere. It cannot be seen from here, even if its host has the
-        same name.
+        Returns False for a process elsewhere, which is not visible from here, even if its host has
+        the same name.
         """
         if (self.machine, self.place) != (this_machine(), this_place()):
             return False
@@ -113,7 +113,7 @@ async def keep_beating(beat: Beat, *, first_s: float, close_s: float) -> AsyncIt
     """Call ``beat`` while the body runs, first after ``first_s`` seconds.
 
     If ``beat`` raises a PGSError, the body is canceled and that error is raised. The body's own
-    errors and a cancellation from outside pass unchanged. At the end, a running beat has
+    errors and a cancellation from outside pass unchanged. At the end, a running ``beat`` has
     ``close_s`` seconds to finish.
     """
     ended = asyncio.Event()
@@ -125,8 +125,8 @@ async def keep_beating(beat: Beat, *, first_s: float, close_s: float) -> AsyncIt
             try:
                 yield
             finally:
-                # The event asks the task to end. To cancel it would cancel its statement, and
-                # that closes the connection.
+                # The event asks the task to end. Canceling the task instead would cancel its
+                # statement, and that would close the connection.
                 ended.set()
     except TimeoutError:
         error = beating.result() if scope.expired() and beating.done() else None

@@ -1,9 +1,9 @@
 """Leases graphs: only the holder may build a generation.
 
 A lease expires unless its holder renews it, so a dead holder blocks other jobs only briefly. A job
-that takes a lease over also abandons what the previous holder was building, in the same
-transaction. A holder that wakes up late finds its generation abandoned and can no longer write.
-Only the server's clock decides when a lease expires.
+that takes over a lease also abandons the generation that the previous holder was building, in the
+same transaction. A holder that wakes up late finds its generation abandoned and can no longer
+write. Only the server's clock decides when a lease expires.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ from pgs_neo4j.errors import (
     PGSError,
 )
 
-LONGEST_S = 3600.0  # a lease that expires even later was written by a wrong clock
-RENEWALS = 3  # within the duration of a lease, so that two of them may fail
+LONGEST_S = 3600.0  # A lease that expires later than that was set by a wrong clock.
+RENEWALS = 3  # Renewals within the duration of a lease, so that two may fail.
 FIRST_POLL_S = 0.2
-RETRY_S = 1.0  # pause after a failed renewal
+RETRY_S = 1.0  # Pause after a failed renewal.
 RELEASE_S = 5.0
 
 
@@ -76,13 +76,13 @@ async def hold_lease(
 ) -> AsyncIterator[Lease]:
     """Hold and renew the lease of a graph while the body runs.
 
-    If another process holds the lease, reports that holder to ``on_wait`` once, waits up to
-    ``wait_s`` seconds, and then raises BusyError. The lease is released at the end. If it is lost,
-    the body is canceled, and LeaseLostError is raised, or DatabaseUnavailableError if the server
-    could not be reached for a renewal. The body's own errors and a cancellation from outside pass
-    unchanged. The schema must exist. Raises DatabaseError when there is no graph of that name.
+    If another process holds the lease, reports that process to ``on_wait`` once, waits up to
+    ``wait_s`` seconds, and then raises BusyError. The lease is released at the end. If the lease is
+    lost, the body is canceled, and LeaseLostError is raised, or DatabaseUnavailableError if the
+    server could not be reached for a renewal. The body's own errors and a cancellation from outside
+    pass unchanged. The schema must exist. Raises DatabaseError when there is no graph of that name.
     """
-    # Leases hold no text, and a deletion must not keep one from being renewed or released.
+    # Leases contain no text, and a deletion must not prevent a renewal or a release.
     db = db.unfenced()
     lease = await _acquire(db, graph, str(Holder.unique()), seconds, wait_s, on_wait)
     renewal = _Renewal(db, lease, seconds, renewed_at=monotonic())
@@ -95,9 +95,9 @@ async def hold_lease(
 
 
 async def take_away(db: Database, graph: str) -> LeaseHolder | None:
-    """Take a lease away from its holder and return that holder; None if the lease was free.
+    """Take the lease away from its holder and return that holder; None if the lease was free.
 
-    Afterwards, the holder can write nothing, and its unfinished generation is abandoned.
+    Afterwards, this holder can write nothing, and its unfinished generation is abandoned.
     """
     rows = await db.write(queries.get("database/release_leases"), graph=graph)
     if not rows:
@@ -161,7 +161,7 @@ async def _try_to_take(
             longest=LONGEST_S,
         )
     except (asyncio.CancelledError, DatabaseTimeoutError, DatabaseUnavailableError):
-        # The server may have granted the lease although its answer got lost.
+        # The server may have granted the lease even though its answer was lost.
         await to_the_end(_release(db, graph, holder))
         raise
     if not rows:
@@ -176,7 +176,7 @@ async def _try_to_take(
 
 @dataclass(slots=True)
 class _Renewal:
-    """Renews one lease. Only ``beat`` changes this state. ``renewed_at`` is monotonic time."""
+    """Renews one lease. Only ``beat`` changes the state. ``renewed_at`` is monotonic time."""
 
     db: Database
     lease: Lease
@@ -193,8 +193,8 @@ class _Renewal:
         left = self.renewed_at + self.seconds - asked_at
         try:
             # There is one full attempt even after the lease has expired. A process that was
-            # suspended must ask the database whether another job has taken over, since its own
-            # clock may have stopped with it.
+            # suspended must ask the database whether another job has taken over, since the clock of
+            # this process may also have been suspended.
             async with asyncio.timeout(min(interval, left) if left > 0 else interval):
                 renewed = await self._renew()
         except (PGSError, TimeoutError):

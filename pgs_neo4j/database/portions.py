@@ -1,4 +1,4 @@
-"""Reads large data with bounded memory: in ordered portions, with a small cache of recent ones."""
+"""Reads large data with limited memory: in ordered portions, with a small cache of recent ones."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Generic, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-IN_FLIGHT = 2  # the database works on one portion while this process works on another
+IN_FLIGHT = 2  # The database works on one portion while this process works on another.
 MOST_NODES = 20_000
 MOST_CHARACTERS = 4_000_000
 
@@ -22,10 +22,10 @@ T = TypeVar("T")
 def portions(
     sizes: NDArray[np.int64], most_nodes: int = MOST_NODES, most_size: int = MOST_CHARACTERS
 ) -> Iterator[slice]:
-    """Yield consecutive slices, bounded in entries and in total size.
+    """Yield consecutive slices with limited numbers of entries and total sizes.
 
     ``sizes`` has the shape ``(n,)``. A slice has at most ``most_nodes`` entries and a total size of
-    at most ``most_size``. An entry above that size gets a slice of its own.
+    at most ``most_size``. A larger entry is a slice by itself.
     """
     total = np.cumsum(sizes)
     start = 0
@@ -64,7 +64,7 @@ async def in_order(
 
 @dataclass(frozen=True, slots=True)
 class Recent(Generic[T]):
-    """The ``most`` values that were used most recently, by key."""
+    """The most recently used values, at most ``most``, by key."""
 
     most: int
     values: dict[str, T] = field(default_factory=dict)
@@ -73,11 +73,11 @@ class Recent(Generic[T]):
         """Return a value; None if it is not cached."""
         value = self.values.pop(key, None)
         if value is not None:
-            self.values[key] = value  # moves to the end, as the value used last
+            self.values[key] = value  # Moves to the end, as the value used last.
         return value
 
     def keep(self, key: str, value: T) -> None:
-        """Store a value, and drop the least recently used ones above the limit."""
+        """Store a value, and drop the least recently used values above the limit."""
         self.values.pop(key, None)
         self.values[key] = value
         for oldest in list(self.values)[: -self.most]:

@@ -1,6 +1,6 @@
 """Asks a starting server whether it is ready.
 
-This uses the synchronous driver, because the caller is a thread without an event loop. Here an
+This uses the synchronous driver, because the caller is a thread without an event loop. Here, an
 unreachable server is normal for some seconds, while ``connection`` treats it as an error.
 """
 
@@ -39,7 +39,7 @@ def probe_server(uri: str, user: str, password: str) -> Readiness | None:
     """
     address = urlsplit(uri)
     try:
-        # Try the bare port first, since the driver takes far longer to give up.
+        # Try the bare port first, since the driver takes far longer to report a failure.
         socket.create_connection(
             (address.hostname, address.port or 7687), timeout=PORT_TIMEOUT_S
         ).close()

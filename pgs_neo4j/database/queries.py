@@ -7,14 +7,14 @@ A file begins with comment lines that state its purpose, parameters, and columns
     // returns: rank: int, title: str?, text: list[str?]
     // mode: read
 
-A statement without parameters has no ``params:`` line, and one without columns no ``returns:``
-line. Three blanks of indentation continue a long line. The types are those of Python: ``bool``,
-``int``, ``float``, ``number`` (``int`` or ``float``), ``str``, ``bytes``, ``datetime``, ``dict``,
-``list[...]``, and ``any`` for values of the user. A question mark says that the value may be null.
-In a column without one, a null means that another transaction deleted something while the statement
-ran, and the statement runs again. So write ``any?`` and ``list[any?]`` for properties that a node
-may lack. The test suite compares the types with the values that it sends and receives. The modes
-are:
+A statement without parameters has no ``params:`` line, and a statement without columns has no
+``returns:`` line. Three blanks of indentation continue a long line. The types are those of Python:
+``bool``, ``int``, ``float``, ``number`` (``int`` or ``float``), ``str``, ``bytes``, ``datetime``,
+``dict``, ``list[...]``, and ``any`` for values of the user. A question mark after a type says that
+the value may be null. In a column without a question mark, a null means that another transaction
+deleted something while the statement ran, and the statement runs again. So write ``any?`` and
+``list[any?]`` for properties that a node may lack. The test suite compares the types with the
+values that it sends and receives. The modes are:
 
 - ``read``: reads only.
 - ``write``: writes data of the package.
@@ -22,26 +22,28 @@ are:
 - ``batch``: commits in batches, so it runs outside a managed transaction.
 - ``schema``: changes the schema.
 
-By default a statement means the same in Cypher 5 and Cypher 25. It is sent as Cypher 5, the only
-language that all supported releases speak: Neo4j 5.26 does not know Cypher 25. A prefix names the
-language, so that the default language of the database does not matter. A line ``language:`` marks
-the exceptions:
+By default, a statement means the same in Cypher 5 and Cypher 25. It is sent as Cypher 5, the only
+language that all supported releases understand: Neo4j 5.26 does not know Cypher 25. A prefix names
+the language, so that the default language of the database does not matter. A line ``language:``
+marks the exceptions:
 
 - ``5``: the statement needs something that Cypher 25 lacks.
-- ``any``: it is sent without a prefix, for servers that are too old to know one.
+- ``any``: the statement is sent without a prefix, for servers that are too old to accept a prefix.
 
-A line ``plan: once`` is for a statement that finds everything by keys, so that its plan is as good
-in an empty database as in a full one. Without the line, the server plans the statement again
-whenever the database has grown a lot, and planning takes longer than even a large statement runs.
+A line ``plan: once`` is for a statement that finds everything by keys, so that its plan for an
+empty database is just as good for a full one. Without the line, the server plans the statement
+again whenever the database has grown a lot, and planning takes longer than even a large statement
+runs.
 
 A line ``locks: graph`` is for a statement that locks nodes of the user, so that it may have to wait
-for another program. A separate node counts its commits. A transaction holds the lock on its counter
-while it waits, and leases and signs of life must not wait behind it.
+for another program. A transaction holds the lock on the node that counts its commit while it waits.
+So a separate node counts the commits of these statements, because leases and signs of life must not
+wait for them.
 
 Loading a file fails if its header does not match the parameters of its statement.
 
 Cypher allows no parameter in the place of a label, a type, or a property. Only ``fill_names``
-writes such names into a statement. It quotes them, so that no character can end a name early.
+writes these names into a statement. It quotes them, so that no character can end a name early.
 """
 
 from __future__ import annotations
@@ -60,12 +62,12 @@ Row = dict[str, Any]
 """The values of one record, by column."""
 BOTH: tuple[Language, ...] = ("5", "25")
 LANGUAGES: Mapping[str, tuple[Language, ...]] = MappingProxyType({"5": ("5",), "any": ()})
-"""Languages of a statement, by the value of ``language:`` in its header."""
-# The language of the prefix if a statement means the same in several.
+"""The languages in which a statement may be sent, by the value of ``language:`` in its header."""
+# The language of the prefix if a statement means the same in several languages.
 PREFERRED: Language = "5"
 ONCE = "once"
-# Ids of the two nodes that count commits. GRAPH is for statements that lock nodes of the user, so
-# that all other statements, which use COMMITS, never wait for them.
+# Ids of the two nodes that count commits. GRAPH is for statements that lock nodes of the user. All
+# other statements use COMMITS, so they never wait for a statement that locks nodes of the user.
 GRAPH = "graph"
 COMMITS = "pgs"
 _HEADER = re.compile(r"//\s?(?:(params|returns|mode|language|plan|locks):)?(.*)")
@@ -74,7 +76,8 @@ _PARAMETER = re.compile(r"\$(?!any\(|all\()([A-Za-z_]\w*)")
 _TYPE = re.compile(r"(?:bool|int|float|number|str|bytes|datetime|dict|any|list\[(?P<item>.+)\])\??")
 _STRING = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"")
 _COMMENT = re.compile(r"^//.*$", re.MULTILINE)
-# In a statement: n:`{labels}` or n.`{properties}`, which is valid Cypher as it stands.
+# A placeholder in a statement: n:`{labels}` or n.`{properties}`, which is valid Cypher even before
+# it is filled.
 _PLACE = re.compile(r"(\w+\.)?`\{(\w+)\}`")
 
 
@@ -169,9 +172,10 @@ def parse(name: str, text: str) -> Query:
 
 
 def prefix(text: str, languages: Sequence[Language] = (PREFERRED,), *, once: bool = False) -> str:
-    """Put a prefix with the language before a statement: the preferred one if there are several.
+    """Put a prefix with the language before a statement; of several, the preferred language.
 
-    Without languages, returns the statement unchanged. With ``once``, the server never replans it.
+    Without languages, returns the statement unchanged. With ``once``, the server never plans the
+    statement again.
     """
     if not languages:
         return text

@@ -10,7 +10,7 @@ from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.errors import DatabaseVersionError
 
-SCHEMA_VERSION = 1  # version 2 will be the first that must migrate stored data
+SCHEMA_VERSION = 1  # Version 2 will be the first that must migrate stored data.
 TOKEN_ATTEMPTS = 5
 
 LABELS = (
@@ -68,7 +68,8 @@ TYPES = (
     "PGS_ISOMORPHIC",
     "PGS_SHOWED",
 )
-# Neo4j needs an extra transaction for each new name, so ``ensure_schema`` creates all at once.
+# Neo4j needs an extra transaction for each new name, so ``ensure_schema`` creates all names at
+# once.
 PROPERTIES = (
     "abstract",
     "acquired_at",
@@ -254,7 +255,7 @@ PROPERTIES = (
 async def ensure_schema(db: Database) -> None:
     """Create missing constraints and names.
 
-    Costs one quick read if the database is up to date. Raises DatabaseVersionError if a later
+    Needs one quick read if the database is up to date. Raises DatabaseVersionError if a later
     release of this package has written to the database.
     """
     rows = await db.read(queries.get("database/read_version"))

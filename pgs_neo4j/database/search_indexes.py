@@ -25,9 +25,9 @@ _DIGEST = re.compile("[0-9a-f]{16}")
 class SearchIndex:
     """A full-text or vector index on nodes or relationships.
 
-    ``labels`` are types if it is on relationships. ``dimensions`` is None for full-text, and for an
-    index that takes vectors of any length. ``population`` is the share that is filled, in percent.
-    ``failure`` says why it failed.
+    ``labels`` are relationship types if the index is on relationships. ``dimensions`` is None for a
+    full-text index, and for an index that accepts vectors of any length. ``population`` is the
+    filled share, in percent. ``failure`` says why the index failed.
     """
 
     name: str
@@ -44,7 +44,7 @@ class SearchIndex:
 
     @property
     def own(self) -> bool:
-        """Whether pgs made it, and ``drop_indexes`` drops it."""
+        """Whether pgs made the index, so that ``drop_indexes`` drops it."""
         prefix = _PREFIXES.get((self.kind, self.entity), "")
         return (
             bool(prefix)
@@ -63,12 +63,12 @@ class SearchIndex:
 
     @property
     def label(self) -> str:
-        """Its first label or type; vector indexes have one."""
+        """The first label or type of the index; a vector index has only one."""
         return self.labels[0]
 
     @property
     def property(self) -> str:
-        """Its first property; vector indexes have one."""
+        """The first property of the index; a vector index has only one."""
         return self.properties[0]
 
 

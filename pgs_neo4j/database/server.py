@@ -26,13 +26,14 @@ _CREDENTIAL = re.compile(r"(?i)pass|pwd|user|token|secret|auth|key")
 MINIMUM_VERSION = (5, 26)
 
 RECORD_MB, BULK_MB = 64, 256
-"""Megabytes of free disk for a statement that writes this package's records, and for any other."""
+"""Megabytes of free disk required for a statement that writes this package's records, and for any
+other statement."""
 
 RequireRoom = Callable[[int], None]
 
 
 def check_address(uri: str) -> None:
-    """Raise ConfigError for an address that is malformed or holds credentials."""
+    """Raise ConfigError for an address that is malformed or contains credentials."""
     scheme, separator, rest = uri.partition("://")
     if not separator or scheme not in SCHEMES or not rest:
         # The text before ``://`` may be a password, so it is quoted only if it looks like a scheme.
@@ -49,7 +50,7 @@ def check_address(uri: str) -> None:
     _check_query(scheme, rest)
     try:
         urlsplit(uri).port  # noqa: B018 - reading the port checks it
-    except ValueError:  # dropped, since it quotes the text after the colon, maybe a password
+    except ValueError:  # The original error quotes the text after the colon.
         raise ConfigError(
             f"the Neo4j address has an invalid host or port; write it as {scheme}://host:7687"
         ) from None
@@ -76,9 +77,10 @@ def shown_address(uri: str) -> str:
 
 
 def secured(uri: str, ca: Path | None) -> tuple[str, Mapping[str, Any]]:
-    """Return the address and the driver options that make the driver trust only ``ca``.
+    """Return the address and the driver options with which the driver trusts only ``ca``.
 
-    Raises ConfigError if the scheme of the address checks no certificate, or the file holds none.
+    Raises ConfigError if the scheme of the address checks no certificate, or the file contains no
+    certificate.
     """
     if ca is None:
         return uri, {}
@@ -91,7 +93,7 @@ def secured(uri: str, ca: Path | None) -> tuple[str, Mapping[str, Any]]:
     try:
         # Load the file now, because the driver reports a broken file only when it first connects.
         ssl.create_default_context(cafile=str(ca))
-    except OSError as error:  # and ssl.SSLError
+    except OSError as error:  # Includes ssl.SSLError.
         reason = "holds no certificate" if isinstance(error, ssl.SSLError) else error.strerror
         raise ConfigError(
             f"neo4j_ca names {ca}, which cannot be used ({reason}); name a file of certificates "
@@ -134,15 +136,15 @@ def allow(megabytes: int) -> None:
 def room_guard(data_dir: Path) -> RequireRoom:
     """Return a check that raises DatabaseFullError if a data directory has too little free disk.
 
-    If the disk gets full during a write, the transaction log is cut off, and Neo4j 5.26 cannot read
-    it at the next start. So the check runs before the write.
+    If the disk fills up during a write, the transaction log is cut off, and Neo4j 5.26 cannot read
+    the log at the next start. So the check runs before the write.
     """
 
     def require(megabytes: int) -> None:
         try:
             free = shutil.disk_usage(data_dir).free
         except OSError:
-            return  # The folder is gone, and Neo4j has the better error for that.
+            return  # The folder is gone, and Neo4j reports this better.
         if free < megabytes * 1_000_000:
             raise DatabaseFullError(
                 f"the disk of the local server has {free / 1e6:.0f} MB left, and Neo4j needs "

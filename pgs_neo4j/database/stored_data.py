@@ -1,10 +1,10 @@
 """Checks stored values when they are read and before any code uses them.
 
 Everybody with write access to the database can change the nodes of this package, on purpose or by
-an import that reuses its labels. So the header of each statement and the model of each record check
-the types and bounds of all values from these nodes. Nothing is converted, and no missing value is
-guessed. Other statements return the user's own values, which may have any type. There, the only
-check is for nulls that the header does not allow.
+an import that reuses its labels. So all values from these nodes are checked: the header of each
+statement and the model of each record give their types and bounds. The checks do not convert values
+or guess missing values. Other statements return the user's own values, which may have any type. For
+these values, the only check is for nulls that the header does not allow.
 """
 
 from __future__ import annotations
@@ -24,18 +24,19 @@ T = TypeVar("T")
 Fits = Callable[[Any], bool]
 
 SHOWN = 80
-"""Characters of a name in messages. The limit is there because any program may choose the name."""
+"""Maximum characters of a name in messages. The limit is needed because any program may choose the
+name."""
 MOST_COUNT = 2**53
 """The largest accepted count. No graph reaches it, and floats are exact only up to here."""
 Count = Annotated[int, Field(ge=0, le=MOST_COUNT)]
 COUNT: TypeAdapter[int] = TypeAdapter(Count)
-"""Checks a count, the id of a partition, or a rank in a partition."""
+"""The validator of a count, the id of a partition, or a rank in a partition."""
 
 OWN: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         **dict.fromkeys(("pgs/runs", "pgs/partitioning", "engine/catalog", "llm/calls"), ("",)),
         "database": ("read_commits", "read_fences", "read_version"),
-        # Without the text of a chunk, nothing can prove that it is gone.
+        # Without the text of a chunk, nothing can prove that this text is gone.
         "documents/deletion": ("read_deleted_texts",),
         "engine/browse": (
             *("read_costs", "read_flags", "read_graph_states", "read_members", "read_positions"),
@@ -47,10 +48,11 @@ OWN: Mapping[str, tuple[str, ...]] = MappingProxyType(
         ),
     }
 )
-"""The beginnings of the names of statements that read nodes of this package, by folder."""
+"""The beginnings of the names of all statements that read nodes of this package, by folder."""
 FIX = "restore a backup, or remove what is damaged with 'pgs sessions delete' or 'pgs graph remove'"
 META_FIX = "restore a backup, or remove all that pgs wrote with 'pgs purge'"
-"""The advice for records that belong to no graph, so that removing a graph does not help."""
+"""The advice for damaged records that belong to no graph, so that removing a graph does not
+help."""
 
 KINDS: Mapping[str, tuple[type, ...]] = MappingProxyType(
     {
@@ -66,7 +68,7 @@ KINDS: Mapping[str, tuple[type, ...]] = MappingProxyType(
 )
 SCALARS = frozenset({"any", *KINDS} - {"dict"})
 NUMBERS = frozenset({"list[float]", "list[int]", "list[number]"})
-"""Types of vectors, and of other lists of numbers."""
+"""Header types of vectors, and of other lists of numbers."""
 
 
 def check_stored(adapter: TypeAdapter[T], value: object, what: str, fix: str) -> T:
@@ -168,10 +170,11 @@ def _collect_types(values: Iterable[object]) -> set[type]:
 def lacks_values(query: Query, row: Mapping[str, object]) -> bool:
     """Return whether a row looks as if a node or relationship in it was just deleted.
 
-    That is a null, also inside a list, where the header allows none, or an empty map. Neo4j reads
-    the latest committed data, without a snapshot. If another transaction deletes a node that a
-    statement has found, its properties read as null without an error. A map of properties counts as
-    empty if it has only nulls and empty lists.
+    The row then contains a null where the header allows no null, possibly inside a list, or it
+    contains an empty map. Neo4j reads the latest committed data, without a snapshot. If another
+    transaction deletes a node that a statement has found, the node's properties read as null
+    without an error. A map of properties counts as empty if all its values are nulls and empty
+    lists.
     """
     return any(_make_null_check(kind)(row[name]) for name, kind in query.columns.items())
 
@@ -193,8 +196,8 @@ def _make_items_null_check(kind: str) -> Fits:
     """Return a check that finds a null in a list if the header type of its items forbids it."""
     if kind.removesuffix("?") in SCALARS and kind.endswith("?"):
         return _find_nothing
-    # A list property cannot store nulls, so a set of the types is enough. Deeper checks of each
-    # number would be slow for vectors.
+    # A list property cannot store nulls, so a set of the item types is enough. Deeper checks of
+    # each number would be slow for vectors.
     if kind in SCALARS or kind in NUMBERS:
         return lambda value: isinstance(value, list) and NoneType in _collect_types(value)
     within = _make_null_check(kind)

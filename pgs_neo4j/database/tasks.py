@@ -13,7 +13,7 @@ GROWTH, LONGEST_S = 1.6, 2.0
 
 
 async def to_the_end(work: Coroutine[object, None, Result]) -> Result:
-    """Await cleanup of bounded duration. If canceled, finish it first and then raise."""
+    """Await cleanup of limited duration. If canceled, finish the cleanup first and then raise."""
     task = asyncio.create_task(work)
     cancelled = False
     while not task.done():
@@ -60,7 +60,7 @@ async def together(*works: Awaitable[object]) -> tuple[object, ...]:
 def poll_pauses(first_s: float) -> Iterator[float]:
     """Yield the pauses between polls without end, in seconds.
 
-    They grow from ``first_s`` to ``LONGEST_S``.
+    The pauses grow from ``first_s`` to ``LONGEST_S``.
     """
     pause = first_s
     while True:

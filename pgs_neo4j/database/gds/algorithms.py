@@ -45,7 +45,7 @@ async def refuse_if_too_large(
 
 
 async def _estimate(gds: GDS, nodes: int, relationships: int, algorithm: Algorithm) -> int:
-    """Return the largest estimate of bytes for the projection and community detection."""
+    """Return the larger estimate, in bytes, of the projection and the community detection."""
 
     def work() -> int:
         graph = {
@@ -69,7 +69,7 @@ async def _read_max_heap(db: Database) -> int | None:
     try:
         rows = await db.read(queries.get("database/gds/read_heap"))
     except QueryError:
-        return None  # the user may lack the right to ask, and GDS also checks memory itself
+        return None  # The user may lack the right to ask; GDS also checks memory itself.
     return int(rows[0]["max_bytes"]) if rows else None
 
 
@@ -77,8 +77,8 @@ async def _read_max_heap(db: Database) -> int | None:
 class Communities:
     """The community of each projected node: ``ids`` and ``labels``, both ``(n,)`` int64.
 
-    ``ids`` ascend. They are Neo4j's internal node ids, valid only within one job, and are never
-    stored.
+    ``ids`` are ascending. They are Neo4j's internal node ids, are valid only within one job, and
+    are never stored.
     """
 
     ids: NDArray[np.int64]
@@ -91,10 +91,10 @@ async def detect_communities(
 ) -> Communities:
     """Detect the communities of a projection.
 
-    ``leiden-louvain`` runs Leiden and then refines its communities with Louvain. A seeded
+    ``leiden-louvain`` runs Leiden and then refines the communities of Leiden with Louvain. A seeded
     projection starts with its partitions instead, and only Louvain refines them, because Leiden in
     GDS 2.13 accepts no starting communities. The same ``seed`` gives the same result only at
-    concurrency 1, since Louvain in GDS takes no random seed.
+    concurrency 1, since Louvain in GDS has no random seed.
     """
     run = _Algorithms(gds, projection, seed, concurrency)
     target = PROPERTY
@@ -161,8 +161,8 @@ class _Algorithms:
 async def _read_labels(
     db: Database, graph: Graph, name: str
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    # The query returns two lists in one row, which is 30 times as fast as the client's own method
-    # with its row per node (FACTS).
+    # The query returns two lists in one row. This is 30 times as fast as the client's own method,
+    # which returns one row per node (FACTS).
     query = queries.get("database/gds/read_labels")
     rows = await db.read(query, name=graph.name(), property=name)
     ids = np.asarray(rows[0]["ids"], dtype=np.int64)

@@ -1,9 +1,9 @@
 """Runs the graphdatascience client on a database's own connection pool, in supervised calls.
 
 The client is synchronous and sends several statements for one call, so it runs in a worker thread.
-All statements of a call carry its tag to the server, so that exactly this call can be ended there.
-Closing the connection is not enough: the server notices late, and a projection that is nearly done
-would register itself after the cleanup.
+All statements of a call carry the call's tag to the server, so that exactly this call can be ended
+there. Closing the connection is not enough: the server notices late, and a projection that is
+nearly done would register itself after the cleanup.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True, slots=True)
 class Owner:
-    """The job that makes a call: its graph, and its lease's fence."""
+    """The job that makes a call: its graph, and the fence of its lease."""
 
     graph: str
     fence: int
@@ -66,8 +66,8 @@ class Owner:
 class GDS:
     """A Graph Data Science client, made by ``open_gds``.
 
-    All projections and statements of an ``owner`` carry its name, so that a later job can end
-    them.
+    All projections and statements of an ``owner`` carry the owner's name, so that a later job can
+    end them.
     """
 
     db: Database
@@ -130,14 +130,15 @@ async def run_supervised(
     """Run work with the client in a worker thread.
 
     Returns the result of the work. After a cancellation, a lost connection, or a timeout, ends the
-    work at the server before it raises the error. Raises GDSError when GDS or its client refuses,
-    GDSMemoryError, GraphChangedError, DatabaseError.
+    work at the server before it raises the error. Raises GDSError when GDS or its client refuses
+    the work, GDSMemoryError, GraphChangedError, DatabaseError.
     """
     loop = asyncio.get_running_loop()
     call = Call(db, loop, owner)
     context = contextvars.copy_context()
     context.run(_current.set, call)
-    # A future rather than a task: it shows whether the thread has ended even while the loop closes.
+    # This is a future rather than a task, because it shows whether the thread has ended even while
+    # the loop closes.
     worker = loop.run_in_executor(None, context.run, work)
     worker.add_done_callback(retrieve_exception)
     try:
@@ -176,13 +177,13 @@ class Call:
     async def end(self, worker: asyncio.Future[Result]) -> None:
         """Refuse new statements, end the running ones, and wait for the thread.
 
-        Waits up to ``END_S`` seconds for the server to react, then up to ``LEAVE_S`` with the
-        connection closed.
+        Waits up to ``END_S`` seconds for the server to react. Then closes the connection and waits
+        up to ``LEAVE_S`` seconds.
         """
         self.ended = True
         with suppress(DatabaseError, TimeoutError):
             async with asyncio.timeout(END_S):
-                # Repeat this, since a statement that was just sent has no transaction yet.
+                # This is repeated, since a statement that was just sent has no transaction yet.
                 while True:
                     running = await self._terminate()
                     if worker.done() and not running:

@@ -1,6 +1,6 @@
-"""Projects graphs into the GDS catalog, and drops them: at the end, or after a crash.
+"""Projects graphs into the GDS catalog, and drops them at the end or after a crash.
 
-A projection holds either a graph's mapped view, optionally with earlier partitions as seeds, or
+A projection contains either a graph's mapped view, optionally with earlier partitions as seeds, or
 computed edges that the database does not store.
 """
 
@@ -45,7 +45,7 @@ CLEAN_UP_S = 4.0
 
 @dataclass(frozen=True, slots=True)
 class Seeds:
-    """Partitions that a detection starts from: the label that marks them, and their number."""
+    """Partitions with which a detection starts: the label that marks them, and their number."""
 
     label: str
     count: int
@@ -55,8 +55,8 @@ class Seeds:
 class Projection:
     """A projected view, its relationship types, and its weight property if any.
 
-    With ``seeded`` it also contains the partitions of a generation as nodes, which have only
-    ``MEMBERSHIP`` relationships to their members.
+    A ``seeded`` projection also contains the partitions of a generation as nodes, whose only
+    relationships are ``MEMBERSHIP`` relationships to their members.
     """
 
     graph: Graph
@@ -83,9 +83,9 @@ async def project_view(
 ) -> AsyncIterator[Projection]:
     """Project the mapped view, undirected and weighted; drop it at the end.
 
-    ``ids`` ``(n,)`` are the view's nodes in ascending order. GDS numbers them in this order, with
-    ``direct`` or without. With ``direct``, GDS reads the store itself, which is three times as
-    fast. It requires that every relationship of the view has a usable weight and that no
+    ``ids`` ``(n,)`` are the view's nodes in ascending order. GDS numbers the nodes in this order,
+    whether or not ``direct`` is set. With ``direct``, GDS reads the store itself, which is three
+    times as fast. This requires that every relationship of the view has a usable weight and that no
     relationship is a loop. ``seeds`` are projected with their memberships and require ``direct``.
     Raises EmptyGraphError when the view has no node.
     """
@@ -142,11 +142,11 @@ async def _project_directly(
         except GDSMemoryError:
             raise
         except (GDSError, GraphChangedError):
-            graph, count = None, -1  # for instance, a weight has just become a string
+            graph, count = None, -1  # For instance, a weight has just become a string.
         # The native projection cannot contain nodes without a label. Nodes may also have been
         # created or deleted since ``ids`` was read.
         complete = count == node_count + (seeds.count if seeds else 0)
-        # Without seeds the algorithms use all types, since GDS is faster on a whole graph.
+        # Without seeds, the algorithms use all types, since GDS is faster on a whole graph.
         chosen = ("*",) if seeds is None else tuple(types)
         view = Projection(graph, chosen, WEIGHT if weight else None, seeds is not None)
         yield view if complete else None
@@ -231,8 +231,8 @@ async def list_leftovers(
 ) -> list[str]:
     """Return the names of this package's projections.
 
-    They are at least ``older_than_s`` seconds old. ``graph`` selects the projections of one graph;
-    None selects those of all graphs.
+    Only projections that are at least ``older_than_s`` seconds old are listed. ``graph`` selects
+    the projections of one graph; None selects the projections of all graphs.
     """
     rows = await gds.db.read(
         queries.get("database/gds/read_projections"),
@@ -246,8 +246,8 @@ async def list_leftovers(
 async def drop_leftovers(gds: GDS, owner: Owner) -> list[str]:
     """End earlier jobs on the owner's graph and drop their projections.
 
-    Earlier jobs are those with a lower fence. Returns the names of the dropped projections. Each
-    user has a catalog, so the jobs of other users are not visible.
+    Earlier jobs are jobs with a lower fence. Returns the names of the dropped projections. Each
+    user has a separate catalog, so the jobs of other users are not visible.
     """
     query = queries.get("database/gds/terminate_owned")
     await gds.db.call(query.text, {"graph": owner.graph, "fence": owner.fence}, "read", CLEAN_UP_S)

@@ -1,6 +1,6 @@
 """The graphdatascience client's query runner on this package's Database.
 
-It is a module of its own because importing the client's base class takes seconds.
+It is in a separate module because importing the client's base class takes seconds.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class DatabaseRunner(QueryRunner):  # type: ignore[misc]  # the client is untype
     def project(self, text: str, params: Row) -> bool:
         """Run a projection statement of this package; return False if it matched nothing.
 
-        The client's own method would take an empty projection for a malformed statement.
+        The client's own method would treat an empty projection as a malformed statement.
         """
         _, rows = client.current_call().run(text, params, "read")
         return any(row["graph"] is not None for row in rows)
@@ -53,7 +53,7 @@ class DatabaseRunner(QueryRunner):  # type: ignore[misc]  # the client is untype
         """Run one statement and return its rows as a table."""
         del query_type, database, custom_error
         access: Access = "read" if mode is QueryMode.READ else "write"
-        # In the database's default language the client's statements may mean something else.
+        # In the database's default language, the client's statements may mean something else.
         text = queries.prefix(query)
         columns, rows = client.current_call().run(text, dict(params or {}), access)
         return DataFrame(rows, columns=columns)

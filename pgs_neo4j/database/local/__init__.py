@@ -1,6 +1,6 @@
 """Fetches, starts, and finds a private Neo4j with GDS on loopback.
 
-This package needs the extra ``local``. Without it, the import raises LocalServerError.
+This subpackage needs the extra ``local``. Without the extra, the import raises LocalServerError.
 """
 
 from pgs_neo4j.database.local.bulk_import import ImportResult, bulk_import

@@ -121,11 +121,12 @@ def ensure(
     fetch: Fetcher = fetch_jar,
     cancelled: threading.Event | None = None,
 ) -> Path:
-    """Fetch the missing jars of ``lock`` and return the folder of all of them.
+    """Fetch the missing jars of ``lock`` and return the folder with all of its jars.
 
-    Every jar then has the pinned size and sha256. Correct files stay, so the next call continues an
-    interrupted one. ``on_progress`` receives the bytes done, the total bytes to fetch, and a jar's
-    name. Any thread may call it, and nobody calls it if nothing is missing. Raises ArtifactError.
+    On return, every jar has the pinned size and sha256. Correct files stay, so the next call
+    continues an interrupted one. ``on_progress`` receives the bytes done, the total bytes to fetch,
+    and a jar's name. It may be called from any thread, and is not called if no jar is missing.
+    Raises ArtifactError.
     """
     stop = cancelled or threading.Event()
     folder = folder_of(lock, cache_dir)
@@ -176,8 +177,8 @@ def _fetch_all(
     cancelled: threading.Event,
 ) -> None:
     partial = folder / ".partial"
-    # A process that died may have left this folder. No live one uses it while this one holds the
-    # lock.
+    # A process that died may have left this folder. No living process uses it while this process
+    # holds the lock.
     shutil.rmtree(partial, ignore_errors=True)
     progress = Progress(sum(artifact.size_bytes for artifact in missing), report)
     halt = threading.Event()
@@ -265,7 +266,7 @@ def _is_disk_error(error: OSError) -> bool:
 def _translate_disk_errors(folder: Path, artifact: Artifact | None = None) -> Iterator[None]:
     """Turn an OSError of the disk or the network into an ArtifactError.
 
-    jgo raises OSErrors for the network. They differ from disk errors by their errno.
+    jgo raises OSErrors for network faults. Their errno differs from the errno of disk errors.
     """
     try:
         yield

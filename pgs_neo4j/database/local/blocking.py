@@ -1,6 +1,6 @@
 """Runs blocking work for asynchronous callers: in a thread, with cancellation, events, and locks.
 
-The locks work across processes, and a wait for one can be canceled.
+The locks work across processes, and waiting for a lock can be canceled.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ async def in_thread(work: Callable[[threading.Event], Result]) -> Result:
     """Run ``work`` in a thread and return its result.
 
     ``work`` gets an event, which is set when the caller is canceled. The caller then waits until
-    the work has released its locks and ended its processes.
+    ``work`` has released its locks and ended its processes.
     """
     cancelled = threading.Event()
     task = asyncio.create_task(asyncio.to_thread(work, cancelled))

@@ -1,7 +1,7 @@
 """Loads CSV files of millions of nodes with Neo4j's offline importer.
 
-The new store is built beside the database and replaces it only when it is complete. So a failed
-import loses nothing.
+The new store is built beside the database and replaces the database only when the new store is
+complete. So a failed import loses nothing.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ async def bulk_import(
     Each entry is ``path``, ``LABEL=path``, or ``path,path``, as Neo4j's importer expects it. The
     importer also gets ``flags`` such as ``--array-delimiter=|``. A running server is stopped and
     stays stopped. Raises InputFileError (a file is absent, or the importer refuses its content),
-    UsageError (there is no file of nodes, a flag must not be passed on, or the database may hold
+    UsageError (there is no file of nodes, a flag must not be passed on, or the database may contain
     data and ``overwrite`` is not set), LocalServerError.
     """
     chosen = options or LocalOptions()
@@ -138,7 +138,7 @@ def holding_store(
 ) -> Iterator[tuple[Release, Path, Path]]:
     """Hold the lock of the data directory, and yield the release, its Java, and its jars.
 
-    Raises UsageError if the database may hold data and ``overwrite`` is not set.
+    Raises UsageError if the database may contain data and ``overwrite`` is not set.
     """
     claim(paths)
     with (
@@ -154,7 +154,7 @@ def holding_store(
 
 
 def refuse_to_replace(paths: LocalPaths) -> None:
-    """Raise UsageError if the database may hold data."""
+    """Raise UsageError if the database may contain data."""
     if not (paths.data / "databases" / DATABASE).exists():
         return
     server, password = process.find_live(paths), credentials.read_password(paths)
@@ -188,7 +188,7 @@ def run_admin(
     """Run Neo4j's offline tool in the staging folder and return its output.
 
     An error or a cancellation kills the tool. The output is also written to the file ``log`` in the
-    folder of the logs. Raises InputFileError if the tool fails.
+    logs folder. Raises InputFileError if the tool fails.
     """
     lines: list[str] = []
     with subprocess.Popen(
@@ -231,7 +231,7 @@ def _report_progress(line: str, report: OnEvent) -> None:
 
 
 def put_in_place(paths: LocalPaths) -> None:
-    """Move the new store into the place of the old one by renames. Raises LocalServerError.
+    """Replace the old store by the new one with renames. Raises LocalServerError.
 
     The old store moves to the staging folder, which the caller deletes afterwards.
     """

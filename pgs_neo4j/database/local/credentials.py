@@ -1,8 +1,8 @@
 """Creates, stores, and renews the random password of the local server, in a private file.
 
-The password is sent only to the process that was started. But if that process ends during its
-start, another program may take its port at that moment and receive the password. So the password is
-renewed after a failed start.
+The password is sent only to the server process that was started. But if this process ends during
+its start, another program may occupy its port at that moment and receive the password. So the
+password is renewed after a failed start.
 """
 
 from __future__ import annotations
@@ -58,9 +58,9 @@ def ensure_password(paths: LocalPaths, java: Path, jars: Path, *, renew: bool = 
 
 
 def _set_first_password(paths: LocalPaths, java: Path, jars: Path, password: str) -> None:
-    # The password goes into a private file, because other users of the machine can read command
+    # The password is passed in a private file, because other users of the machine can read command
     # lines. If this process is killed, the file stays until the next start. That reveals nothing,
-    # since the private file beside it holds the same password.
+    # since the private file beside it contains the same password.
     arguments = paths.data_dir / "first-password.arguments"
     write_private(arguments, f'dbms set-initial-password "{password}"\n')
     try:
@@ -90,10 +90,10 @@ def _set_first_password(paths: LocalPaths, java: Path, jars: Path, password: str
 def wait_with_password(
     paths: LocalPaths, password: str, wait: Callable[[str], Readiness | None]
 ) -> tuple[Readiness | None, str]:
-    """Call ``wait`` with the stored password, or else with that of an interrupted renewal.
+    """Call ``wait`` with the stored password, or else with the password of an interrupted renewal.
 
-    Returns the readiness and the password that the server accepted. Raises ServerStartError if it
-    refuses both.
+    Returns the readiness and the password that the server accepted. Raises ServerStartError if the
+    server refuses both.
     """
     next_password = read_next_password(paths)
     try:
@@ -126,7 +126,7 @@ def renew(paths: LocalPaths, port: int, password: str) -> str:
 def new_password() -> str:
     """Return a random password.
 
-    It is hexadecimal, because Neo4j's tool takes a password that begins with "-" for an option.
+    It is hexadecimal, because Neo4j's tool treats a password that begins with "-" as an option.
     """
     return secrets.token_hex(24)
 

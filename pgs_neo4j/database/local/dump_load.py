@@ -1,7 +1,8 @@
 """Loads a dump of a Neo4j database into the local server.
 
-As with imports, the store is built beside the database and replaces it only when it is complete.
-The server must also be able to open its format. Until then a running server is not stopped.
+As with imports, the store is built beside the database and replaces it only when the new store is
+complete. The server must also be able to open the store's format. Until then, a running server is
+not stopped.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ _PERCENT = re.compile(r"data:\s+(\d{1,3})\.\d%")
 _FORMAT = re.compile(r"^Store format version:\s+(\S+)", re.MULTILINE)
 _SUPERSEDED = re.compile(r"^Store format superseded in:\s+(\S+)", re.MULTILINE)
 _OPENED = re.compile(r"record-(?:aligned|standard)-")
-"""Store formats that Neo4j Community opens. All others belong to Neo4j Enterprise."""
+"""Store formats that Neo4j Community opens. All other formats belong to Neo4j Enterprise."""
 STOP_S = 60.0
 
 
@@ -59,12 +60,13 @@ async def load_dump(
     overwrite: bool = False,
     on_event: OnEvent | None = None,
 ) -> DumpResult:
-    """Replace the content of the local server's database with that of a dump.
+    """Replace the content of the local server's database with the content of a dump.
 
     The dump is a file from ``neo4j-admin database dump`` with any name. A running server is stopped
-    once the new store is complete, and stays stopped. Raises InputFileError (the file is absent, no
-    dump, or damaged, or the server cannot open its store), UsageError (the database may hold data
-    and ``overwrite`` is not set), LocalServerError. After an error the database is unchanged.
+    once the new store is complete, and stays stopped. Raises InputFileError (the file is absent,
+    not a dump, or damaged, or the server cannot open its store), UsageError (the database may
+    contain data and ``overwrite`` is not set), LocalServerError. After an error, the database is
+    unchanged.
     """
     report, chosen = deliver_events(on_event), options or LocalOptions()
     return await in_thread(
@@ -73,7 +75,7 @@ async def load_dump(
 
 
 def check_dump(path: Path) -> None:
-    """Raise InputFileError unless the first bytes of a file are those of a dump."""
+    """Raise InputFileError unless the first bytes of a file are the first bytes of a dump."""
     try:
         with path.open("rb") as file:
             begins = file.read(len(MAGIC[0]))
@@ -110,7 +112,7 @@ def _load(
                       cancelled, log=LOG, what="loading the dump")  # fmt: skip
             store_format = _check_format(admin, paths, cancelled)
             if not overwrite:
-                refuse_to_replace(paths)  # the running server may have got data since
+                refuse_to_replace(paths)  # The running server may have received data since.
             stopped = stop_locked(paths, STOP_S)
             paths.release.write_text(f"{release.name}\n", encoding="ascii")
             put_in_place(paths)
@@ -143,7 +145,7 @@ def _name_for_loader(paths: LocalPaths, dump: Path) -> Path:
     link = folder / f"{DATABASE}.dump"
     try:
         link.symlink_to(dump)
-    except OSError:  # Windows lets only some users make links
+    except OSError:  # Windows lets only some users make links.
         shutil.copyfile(dump, link)
     return folder
 

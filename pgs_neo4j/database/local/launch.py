@@ -1,4 +1,4 @@
-"""Starts the server process, and waits until it is ready: jars, Java, configuration, and password.
+"""Starts the server process with jars, Java, configuration, and password; waits until it is ready.
 
 The caller holds the lock of the data directory.
 """
@@ -65,7 +65,7 @@ def start(
             raise _make_start_error(paths, options, sizes_before, process.is_alive(running))
         if failed_before:
             password = renew(paths, port, password)
-    except BaseException:  # Even after an interruption, since no other caller uses the server yet.
+    except BaseException:  # Includes interruptions: no other caller uses the server yet.
         process.end(running, 10.0)
         raise
     ready = replace(state, ready=True, neo4j=readiness.neo4j, gds=readiness.gds)
@@ -140,10 +140,10 @@ def wait_until_ready(
     running: psutil.Process,
     cancelled: threading.Event,
 ) -> Readiness | None:
-    """Poll until the server is ready; return None if it ends or the time is up.
+    """Poll until the server is ready; return None if the process ends or the time is up.
 
     The password is sent only to the process ``running``. Raises ServerStartError when the server
-    refuses it, and when the database has stopped.
+    refuses the password, and when the database has stopped.
     """
     deadline = time.monotonic() + timeout_s
     while time.monotonic() < deadline:

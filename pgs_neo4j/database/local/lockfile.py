@@ -1,4 +1,4 @@
-"""The releases of the local server and their jars. ``tests/tools/relock.py`` pins the jars."""
+"""Defines the local server's releases and their jars. ``tests/tools/relock.py`` pins the jars."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ DEFAULT = "5.26"
 class Release:
     """A release line of Neo4j that the local server can run.
 
-    ``java`` are the major versions of Java in Neo4j's system requirements.
+    ``java`` has the major versions of Java in Neo4j's system requirements.
     """
 
     name: str
@@ -73,14 +73,14 @@ class Artifact:
 
     @property
     def coordinate(self) -> str:
-        """``group:artifact:version``, and ``:classifier`` if there is one."""
+        """The jar's ``group:artifact:version``, followed by ``:classifier`` if there is one."""
         parts = [self.group, self.name, self.version, self.classifier]
         return ":".join(part for part in parts if part)
 
 
 @dataclass(frozen=True, slots=True)
 class Lock:
-    """All jars of one release of Neo4j and one of GDS, identified by a digest."""
+    """All jars for one release of Neo4j and one release of GDS, identified by a digest."""
 
     neo4j: str
     gds: str
@@ -94,12 +94,12 @@ class Lock:
 
     @property
     def folder(self) -> str:
-        """The name of the cache folder that holds exactly these jars."""
+        """The name of the cache folder for exactly these jars."""
         return f"neo4j-{self.neo4j}-gds-{self.gds}-{self.digest[:12]}"
 
 
 def find_release(name: str) -> Release:
-    """Return the release of that name. Raises ConfigError."""
+    """Return the release of the given name. Raises ConfigError."""
     if name not in RELEASES:
         raise ConfigError(
             f"{name!r} is not a release of the local server; choose {' or '.join(RELEASES)} "
@@ -110,7 +110,7 @@ def find_release(name: str) -> Release:
 
 @cache
 def load(release: str = DEFAULT) -> Lock:
-    """Return the lock that is part of the package for a release."""
+    """Return the lock for a release. The package ships one for each release."""
     path = resources.files(__package__).joinpath(find_release(release).lock_name)
     return parse(path.read_text(encoding="utf-8"))
 

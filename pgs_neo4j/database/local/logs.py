@@ -23,13 +23,13 @@ def log_paths(options: LocalOptions) -> tuple[Path, Path]:
 
 
 def log_tail(options: LocalOptions, lines: int = 50) -> list[str]:
-    """Return the last lines of Neo4j's log; if it is empty, those of its console output."""
+    """Return the last lines of Neo4j's log, or of its console output if the log is empty."""
     server, console = log_paths(options)
     return tail(server, lines) or tail(console, lines)
 
 
 def tail(path: Path, lines: int, since: int = 0) -> list[str]:
-    """Return the last ``lines`` lines of a file, from byte ``since``; empty if it is absent.
+    """Return the last ``lines`` lines of a file, from byte ``since``; empty if the file is absent.
 
     If ``since`` is beyond the end, the file was rotated, and ``since`` counts as 0.
     """
@@ -52,8 +52,9 @@ def quote_failure(paths: LocalPaths, since: LogSizes = (0, 0)) -> str:
     """Return the lines of the logs that explain a failed start, joined; may be empty.
 
     ``since`` are the sizes of Neo4j's logs before the start. The result has the first line with an
-    error, the next line, and the last causes. The long log is read only if the others have no
-    error: it alone says why a database failed to start, but it also warns of much else.
+    error, the next line, and the last causes. The long log is read only if the other logs have no
+    error. Only the long log says why a database failed to start, but it also warns about many other
+    things.
     """
     written = tail(paths.console, 400) + tail(paths.server_log, 400, since[0])
     if not any(map(_ERROR.search, written)):

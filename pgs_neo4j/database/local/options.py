@@ -26,11 +26,11 @@ MARKER_TEXT = (
 class LocalOptions:
     """Options of the local server. None means a default that suits the machine.
 
-    ``release`` is ``5.26`` or ``2026``. None means the release of the data directory, or 5.26 if it
-    is new. ``heap_mb`` and ``page_cache_mb`` are MiB. If ``java_home`` is set, no other Java is
-    tried. ``bolt_port`` pins the port; without it, any free port is used. ``mirrors`` are addresses
-    of Maven repositories that replace the default one. A server that already runs keeps its own
-    options.
+    ``release`` is ``5.26`` or ``2026``. None means the release of the data directory, or 5.26 for a
+    new data directory. ``heap_mb`` and ``page_cache_mb`` are MiB. If ``java_home`` is set, no other
+    Java is tried. ``bolt_port`` pins the port; without it, any free port is used. ``mirrors`` are
+    addresses of Maven repositories that replace the default one. A server that already runs keeps
+    its own options.
     """
 
     data_dir: Path | None = None
@@ -58,7 +58,7 @@ class LocalPaths:
 
     @property
     def release(self) -> Path:
-        """The file with the name of the release that the store belongs to."""
+        """The file with the name of the release to which the store belongs."""
         return self.data_dir / "release"
 
     @property
@@ -93,7 +93,7 @@ class LocalPaths:
 
     @property
     def plugins(self) -> Path:
-        """The folder of GDS: a link into the cache, which each start replaces."""
+        """The folder of GDS. It is a link to the cache, which each start replaces."""
         return self.data_dir / "plugins"
 
     @property
@@ -108,7 +108,7 @@ class LocalPaths:
 
     @property
     def server_log(self) -> Path:
-        """Neo4j's short log, which is meant for users."""
+        """Neo4j's short log, which is intended for users."""
         return self.logs / "neo4j.log"
 
     @property
@@ -130,7 +130,7 @@ class LocalPaths:
 def paths_of(options: LocalOptions) -> LocalPaths:
     """Return the absolute paths for ``options`` without creating anything.
 
-    Without ``data_dir``, each release has a data directory of its own.
+    Without ``data_dir``, each release has a separate data directory.
     """
     other = options.release if options.release not in (None, DEFAULT) else None
     folder = f"local-{find_release(other).name}" if other else "local"
@@ -140,7 +140,7 @@ def paths_of(options: LocalOptions) -> LocalPaths:
 
 
 def claim(paths: LocalPaths) -> None:
-    """Create the data directory, or check that the folder is one.
+    """Create the data directory, or check that the folder is a data directory.
 
     Raises LocalServerError if the folder has other content or cannot be written.
     """
@@ -182,7 +182,7 @@ def secure(paths: LocalPaths) -> None:
 
 
 def read_release(paths: LocalPaths) -> str | None:
-    """Return the release that the directory's store belongs to; None for a new directory."""
+    """Return the release to which the directory's store belongs; None for a new directory."""
     try:
         return paths.release.read_text(encoding="utf-8").strip()
     except FileNotFoundError:
@@ -193,7 +193,7 @@ def read_release(paths: LocalPaths) -> str | None:
 def choose_release(paths: LocalPaths, options: LocalOptions) -> Release:
     """Return the release to run on a data directory.
 
-    Raises LocalServerError if the store belongs to another release than ``options`` name. A newer
+    Raises LocalServerError if ``options`` name another release than the store's release. A newer
     Neo4j would upgrade the store for good, and an older one could not open it.
     """
     asked, stored = options.release, read_release(paths)

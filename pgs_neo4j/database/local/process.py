@@ -20,14 +20,14 @@ try:
 except ImportError as error:
     raise missing_extra(error) from error
 
-# The system may correct its clock, and with it the reported start times, by this much. Two
-# processes with the same marker and id cannot start so close to each other.
+# The system may correct its clock by this many seconds, which also changes reported start times.
+# Two processes with the same marker and id cannot start within so short a time.
 CLOCK_SLACK_S = 5.0
 # The server gets no other variables, so that it gets no secrets. LC_ALL is set separately, because
 # in the C locale Java misreads folder names that are not ASCII.
 PASSED_VARIABLES = ("PATH", "HOME", "TMPDIR", "TZ", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")
-# The shell starts the server in the background and exits, so this process need not wait for the
-# server when it ends.
+# The shell starts the server in the background and exits. So this process need not wait for the
+# server when the server ends.
 _DETACH = 'umask 077; log=$1; shift; "$@" </dev/null >"$log" 2>&1 & echo $!'
 
 
@@ -69,8 +69,8 @@ def read_state(paths: LocalPaths) -> ServerState | None:
 def find_live(paths: LocalPaths) -> tuple[ServerState, psutil.Process] | None:
     """Return the running server of the data directory, or None.
 
-    Another process may have got the same id. So the start time and the marker on the command line
-    must match as well.
+    Another process may have received the same id. So the start time and the marker on the command
+    line must also match.
     """
     state = read_state(paths)
     if state is None:
@@ -102,7 +102,7 @@ def _is_trusted(process: psutil.Process) -> bool:
 def listens(process: psutil.Process, port: int) -> bool:
     """Return whether the process itself listens on a port of loopback.
 
-    While the server starts, another program could listen on its port to get the password.
+    While the server starts, another program could listen on the same port to get the password.
     """
     try:
         connections = process.net_connections(kind="tcp")
@@ -127,9 +127,9 @@ def is_alive(process: psutil.Process) -> bool:
 def spawn(command: list[str], paths: LocalPaths) -> tuple[psutil.Process, float] | None:
     """Start a detached process that writes its output to the console log.
 
-    Returns the process and its start time, or None if it ended at once. The process outlives this
-    one and does not receive Ctrl-C from the terminal. Raises ServerStartError, or LocalServerError
-    on Windows.
+    Returns the process and its start time, or None if the process ended at once. The new process
+    outlives the current process and does not receive Ctrl-C from the terminal. Raises
+    ServerStartError, or LocalServerError on Windows.
     """
     if sys.platform == "win32":
         raise LocalServerError(
@@ -172,13 +172,13 @@ def end(process: psutil.Process, timeout_s: float) -> bool:
 
 
 def child_environment() -> dict[str, str]:
-    """Return the environment for the server and its tools."""
+    """Return the environment variables for the server and its tools."""
     passed = {name: os.environ[name] for name in PASSED_VARIABLES if name in os.environ}
     return passed | {"LC_ALL": "C.UTF-8"}
 
 
 def choose_port(pinned: int | None, last: int | None) -> int:
-    """Return the pinned port if there is one, else the last port if it is free, else any free one.
+    """Return the pinned port, or else the last port if it is free, or else any free port.
 
     Raises ServerStartError if the pinned port is taken.
     """
@@ -226,7 +226,7 @@ def resident_bytes(process: psutil.Process) -> int | None:
 def folder_size(folder: Path) -> int:
     """Return the size of all files below ``folder``, in bytes.
 
-    Leaves out files that are deleted during the count.
+    Files that are deleted during the count are left out.
     """
     total = 0
     for parent, _, names in os.walk(folder):

