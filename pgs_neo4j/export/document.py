@@ -12,8 +12,8 @@ from pgs_neo4j.model.graph import ordered_topics
 class AreaState(StrEnum):
     """How much of a partition its session has read.
 
-    ``UNPROVEN``: nothing of it counts as read, but nodes of it were shown without proof.
-    ``FAILED``: a sweep was tried and read nothing.
+    ``UNPROVEN``: no node counts as read, but some nodes were shown without proof that they were
+    read. ``FAILED``: a sweep was tried and read no nodes.
     """
 
     READ = "read"
@@ -25,10 +25,10 @@ class AreaState(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceNode:
-    """A cited node as it is in the graph now.
+    """A cited node in its current state.
 
-    ``text`` is None if the node is no longer in the graph. ``changed`` is true if its text differs
-    from the text that was read.
+    ``text`` is None if the node is no longer in the graph. ``changed`` is true if the node's text
+    differs from the text that was read.
     """
 
     partition: int
@@ -44,9 +44,9 @@ class SourceNode:
 class Area:
     """A partition of the answer's generation, read or not.
 
-    ``nodes_read`` counts the nodes that the session had read, and ``texts_read`` those of them that
-    had text. ``nodes_unproven`` counts others that were shown without proof. Names are those of
-    :class:`pgs_neo4j.model.Partition`.
+    ``nodes_read`` counts the nodes that the session had read, and ``texts_read`` counts the read
+    nodes that had text. ``nodes_unproven`` counts other nodes, which were shown without proof.
+    Names are the same as in :class:`pgs_neo4j.model.Partition`.
     """
 
     partition: int
@@ -65,7 +65,7 @@ class Area:
 
     @property
     def topics(self) -> tuple[str, ...]:
-        """Its label and terms, which distinguish it, followed by its keywords."""
+        """The label and terms, which distinguish the partition, followed by its keywords."""
         return ordered_topics(self.label, self.terms, self.keywords)
 
 
@@ -74,7 +74,7 @@ class Document:
     """An answer with everything that its page shows.
 
     ``asked_at`` is an ISO 8601 time. ``areas`` are all partitions of the generation. ``sources``
-    holds cited or sighted nodes with their texts. Nodes that it leaves out appear only by title.
+    has cited or sighted nodes with their texts. Other cited or sighted nodes appear only by title.
     """
 
     answer: Answer

@@ -1,4 +1,4 @@
-"""Words an answer's figures and notes, once for all output formats."""
+"""Writes an answer's figures and notes in words, once for all output formats."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from pgs_neo4j.text.shown import (
     used_tokens,
 )
 
-TITLES = 3  # titles shown of a partition
+TITLES = 3  # Maximum titles to show of a partition.
 PHASES = ("partition", "route", "sweep", "synthesize")
 NO_TEXT = "No node of the graph has text. Only its structure was read, and no absence was checked."
 NO_MODEL = "No language model was used. The extractive reader quotes sentences and counts words."
@@ -58,8 +58,8 @@ def reading_line(coverage: Coverage) -> str:
 def coverage_rows(answer: Answer) -> list[tuple[str, str]]:
     """Return the coverage of the answer and of its session, as labels and texts.
 
-    An answer from a search covers nothing, so only its session is shown, or nothing if its graph
-    has no partitions.
+    An answer from a search covers no partition, so only its session's coverage is returned, or an
+    empty list if the graph has no partitions.
     """
     if answer.shown and not answer.coverage.partitions_total:
         return []
@@ -73,7 +73,7 @@ def coverage_rows(answer: Answer) -> list[tuple[str, str]]:
 
 
 def sweeps_line(sweeps: Sequence[Sweep]) -> str:
-    """Return in words how much one run read.
+    """Return in words how much one run has read.
 
     ``3 partitions swept, 1 of them because of flags; 90 nodes read``
     """
@@ -94,7 +94,7 @@ def sweeps_line(sweeps: Sequence[Sweep]) -> str:
 
 
 def run_line(answer: Answer) -> str:
-    """Return in words how much one run read, or how much the prompt of a search showed.
+    """Return in words how much one run has read, or how much the prompt of a search showed.
 
     ``34 of 10,807 nodes and 12 relationships shown; none of them counts as read``
     """
@@ -110,7 +110,7 @@ def run_line(answer: Answer) -> str:
 
 
 def problems_line(answer: Answer) -> str:
-    """Return the counts of all problems: ``2 of 9 findings unsupported``; empty without any."""
+    """Return the counts of all problems, or empty: ``2 of 9 findings unsupported``."""
     unsupported, total = wording.unsupported_count(answer), wording.finding_count(answer)
     misquotes, invalid = wording.misquote_count(answer), wording.invalid_citation_count(answer)
     faults = (
@@ -140,7 +140,7 @@ def usage_line(usage: Usage) -> str:
 
 
 def context_line(contexts: Sequence[tuple[str, str]]) -> str:
-    """Return the context size of each model and where it is known from; empty without models.
+    """Return the context size of each model and the source of this figure; empty without models.
 
     ``m: 4,096 tokens (as the server says) / n: unknown; …``
     """
@@ -155,7 +155,7 @@ def cost_line(cost: float | None) -> str:
 
 
 def timing_line(phases: Mapping[str, float]) -> str:
-    """Return the total time and that of each phase: ``3.2 s (partition 0.1 s, sweep 2.0 s)``."""
+    """Return the total time and each phase's time: ``3.2 s (partition 0.1 s, sweep 2.0 s)``."""
     order = [name for name in PHASES if name in phases]
     order += [name for name in phases if name not in (*PHASES, "total")]
     phase_times = ", ".join(f"{one_line(name, 40)} {seconds(phases[name])}" for name in order)
@@ -219,6 +219,6 @@ def notes(answer: Answer) -> list[str]:
 
 
 def warnings(answer: Answer) -> list[str]:
-    """Return the warnings, but not those that only repeat why the run stopped."""
+    """Return the warnings, without those that only repeat why the run stopped."""
     stopped = answer.stopped
     return [one_line(text) for text in answer.warnings if not stopped or stopped not in text]

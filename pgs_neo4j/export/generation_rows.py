@@ -1,4 +1,4 @@
-"""Words the figures of a generation: its origin, and the quality of its partitions.
+"""Writes the figures of a generation in words: its origin, and the quality of its partitions.
 
 The terminal and notebooks show the same labels and texts.
 """
@@ -14,7 +14,7 @@ from pgs_neo4j.model import Generation, Origin
 from pgs_neo4j.text.shown import counted, one_line, percent, seconds
 
 QUANTILES = (0.0, 0.25, 0.5, 0.75, 1.0)  # smallest, quartiles, largest
-_PLURAL = re.compile(r"(\w)s\b")  # the first match is the noun that is counted
+_PLURAL = re.compile(r"(\w)s\b")  # The first match is the counted noun.
 ORIGINS: dict[Origin, str] = {
     "cold": "from scratch",
     "seeded": "grown from the previous generation",
@@ -60,9 +60,9 @@ def _count_issue(name: str, count: int) -> str:
 
 
 def _make_document_rows(generation: Generation) -> list[tuple[str, str]]:
-    """Return the share of passages that are in the same partition as most of their document.
+    """Return the share of passages in the partition with most passages of their document.
 
-    The result is a list of one label and text, empty if the graph has no documents.
+    The result is a list with one pair of label and text. It is empty if the graph has no documents.
     """
     if generation.documents_together is None:
         return []
@@ -77,7 +77,7 @@ def origin(generation: Generation) -> str:
 
 
 def quantiles(generation: Generation) -> tuple[float, ...]:
-    """Return the smallest size, the quartiles, and the largest size; zeros without partitions."""
+    """Return the smallest size, the quartiles, and the largest size; all 0 without partitions."""
     return tuple(float(size) for size in np.quantile(generation.sizes or (0,), QUANTILES))
 
 

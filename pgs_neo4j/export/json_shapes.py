@@ -1,6 +1,6 @@
 """The shape of each JSON document that is exported, from which its JSON schema is generated.
 
-``json_text`` writes these documents. Names never change; names may be added.
+``json_text`` writes these documents. Names of fields never change, but fields may be added.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from pgs_neo4j.model.found import SearchMode
 
 
 class CitationShape(TypedDict):
-    """A citation; ``node`` is the key of its node, null if it is not valid."""
+    """A citation; ``node`` is the key of the cited node, null if the citation is not valid."""
 
     partition: int
     alias: str
@@ -87,7 +87,7 @@ class SweepShape(TypedDict):
 
 
 class SightingShape(TypedDict):
-    """A node that has what was reported missing."""
+    """A node that contains what was reported missing."""
 
     partition: int
     alias: str
@@ -97,7 +97,7 @@ class SightingShape(TypedDict):
 
 
 class AbsenceShape(TypedDict):
-    """An absence and the result of looking for it."""
+    """An absence and the result of the search for it."""
 
     text: str
     status: AbsenceStatus
@@ -126,7 +126,7 @@ class ChasedFlagShape(TypedDict):
 
 
 class ConvergenceShape(TypedDict):
-    """Findings of different partitions that meet."""
+    """Findings of different partitions that say the same or cite connected nodes."""
 
     kind: Kinship
     partitions: list[int]
@@ -146,7 +146,7 @@ class ChecksShape(TypedDict):
 
 
 class CoverageShape(TypedDict):
-    """What was read; ``fraction`` is the share of the texts, 0 to 1."""
+    """The amount that was read; ``fraction`` is the share of the texts, 0 to 1."""
 
     partitions_swept: int
     partitions_total: int
@@ -159,7 +159,7 @@ class CoverageShape(TypedDict):
 
 
 class ShownShape(TypedDict):
-    """What the prompt of an answer from a search showed."""
+    """The nodes and relationships that the prompt of an answer from a search showed."""
 
     nodes: list[CitationShape]
     relationships: list[CitationShape]
@@ -170,7 +170,7 @@ class ShownShape(TypedDict):
 
 
 class SourceShape(TypedDict):
-    """A cited node as it is now; ``text`` is null if it is gone."""
+    """A cited node in its current state; ``text`` is null if the node is gone."""
 
     partition: int
     alias: str
@@ -183,7 +183,7 @@ class SourceShape(TypedDict):
 
 
 class AnswerShape(TypedDict):
-    """An answer. ``shown`` is there only for an answer from a search."""
+    """An answer. ``shown`` exists only for an answer from a search."""
 
     question: str
     graph: str
@@ -248,7 +248,7 @@ class FoundNodeShape(TypedDict):
 
 
 class SearchShape(TypedDict):
-    """The answer of the search before a question, best node first."""
+    """The result of the search before a question, best node first."""
 
     answer: str
     method: str
@@ -264,4 +264,4 @@ class AskedShape(AnswerShape):
 
 
 SHAPES = {"run": RunShape, "document": DocumentShape, "asked": AskedShape}
-"""The documents by the names of their schemas."""
+"""The documents, by the names of their schemas."""

@@ -1,7 +1,7 @@
 """Writes an answer, or an event of a run, as complete JSON with stable keys.
 
-NaN and infinity become null. Answers leave out element ids: they mean nothing outside the database
-and do not even last inside it.
+NaN and infinity become null. Answers leave out element ids, which have no meaning outside the
+database and are not even permanent inside it.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from pgs_neo4j.text.json_data import Json, json_text, plain_data
 
 
 def to_json(document: Document) -> str:
-    """Render a document as JSON text. A parser gets back all texts unchanged."""
+    """Render a document as JSON text. A parser returns all texts unchanged."""
     return json_text(document_data(document))
 
 
@@ -47,7 +47,7 @@ def document_data(document: Document) -> Json:
 def answer_data(answer: Answer, areas: Sequence[Area] = ()) -> Json:
     """Return an answer as JSON data.
 
-    Sweeps take the keywords, labels, and titles of their partitions from ``areas``.
+    ``areas`` provide the keywords, labels, and titles of the partitions of sweeps.
     """
     by_id = {area.partition: area for area in areas}
     synthesis, checks = answer.synthesis, answer.crosscheck
@@ -93,7 +93,7 @@ def answer_data(answer: Answer, areas: Sequence[Area] = ()) -> Json:
 
 
 def shown_data(shown: Shown) -> Json:
-    """Return the nodes and relationships in the prompt of a search, and the answer's findings."""
+    """Return, as JSON data, the nodes and relationships that a search showed, with the findings."""
     return {
         "nodes": citations_data(shown.nodes),
         "relationships": citations_data(shown.relationships),

@@ -10,7 +10,7 @@ from pgs_neo4j.model import CheckedAbsence
 from pgs_neo4j.text.gist import ROUNDING, SAME, Rarity, gist, named
 from pgs_neo4j.text.markdown import bullets
 
-NAMED = 2  # the fewest roots of an absence that can be recognized inside a longer bullet
+NAMED = 2  # Minimum roots of an absence to recognize it inside a longer bullet.
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +35,8 @@ class Judge:
     def verdict(self, bullet: str, *, listed: bool) -> str:
         """Return the verdict to append to a bullet; may be empty.
 
-        ``listed`` marks a list item, which gets a note if no report states its absence. Any other
-        paragraph gets a verdict only if it states a checked absence.
+        ``listed`` marks a list item, which gets a note if no report states its absence. A paragraph
+        that is not a list item gets a verdict only if it states a checked absence.
         """
         if not bullets(bullet) or bullet.rstrip(" *_\n").endswith(":"):
             return ""
@@ -46,7 +46,7 @@ class Judge:
         return f" ({NO_REPORT})" if listed else ""
 
     def find(self, bullet: str) -> CheckedAbsence | None:
-        """Return the checked absence that a bullet states; None if it states no checked one."""
+        """Return the checked absence that a bullet states; None if it states no checked absence."""
         about, words = gist(bullet), named(bullet)
         best, found = 0.0, None
         for subject in self._subjects:

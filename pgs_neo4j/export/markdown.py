@@ -76,13 +76,13 @@ def _write_figures(answer: Answer) -> list[str]:
 
 
 def _write_section(title: str, lines: Iterable[str]) -> list[list[str]]:
-    """Return a list of one section; an empty list if there are no lines."""
+    """Return a list with one section; an empty list if there are no lines."""
     body = list(lines)
     return [[f"## {title}", "", *body]] if body else []
 
 
 def source_lines(document: Document) -> list[str]:
-    """Write a list of the cited nodes, each after the name that citations use."""
+    """Write a list of the cited nodes, each preceded by its name in citations."""
     nodes = {(source.partition, source.alias): source for source in document.sources}
     citations = distinct(document.answer.synthesis.citations)
     valid = [citation for citation in citations if citation.valid]
@@ -188,7 +188,7 @@ def _make_bullet_writer(answer: Answer) -> Bullet:
 
 
 def _write_group(group: tuple[Cited, ...], titles: dict[Place, str]) -> str:
-    """Write a group of citations by their titles; citations without a title by their names."""
+    """Write a group of citations by their titles, or without a title by their names."""
     names = (titles.get(cited.place) or name_of(*cited.place) for cited in group)
     written = ", ".join(map(inert, names))
     # Some renderers turn a list entry that begins with [x] into a checkbox.

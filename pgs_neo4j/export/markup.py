@@ -30,7 +30,7 @@ VOID = frozenset({"br", "hr", "meta"})
 class Html(str):
     """Markup that this module made.
 
-    The sum of ``Html`` and ``str`` is a ``str``, so it will be escaped.
+    The sum of an ``Html`` and a ``str`` is a ``str``, so the sum will be escaped.
     """
 
     __slots__ = ()
@@ -67,7 +67,7 @@ def _render_attribute(name: str, value: str | float | bool | None) -> str:
     written = name.rstrip("_").replace("_", "-")
     if value is True:
         return f" {written}"
-    # Two decimals are exact enough for a picture, and make it the same on every machine.
+    # Two decimals are exact enough for a picture, and make the picture the same on every machine.
     text = f"{value:.2f}".rstrip("0").rstrip(".") if isinstance(value, float) else str(value)
     return f' {written}="{html.escape(plain(text))}"'
 
@@ -78,8 +78,8 @@ Draw = Callable[[tuple[Cited, ...]], Html]
 def blocks(text: str, draw: Draw, *, quoted: bool = False, below: int = 2) -> Html:
     """Render headings, paragraphs, lists, and tables.
 
-    ``draw`` turns a group of aliases into markup. A ``quoted`` text has no bold words and no code.
-    The text's headings become subheadings of level ``below``, which is 2 or 3.
+    ``draw`` turns a group of aliases into markup. In a ``quoted`` text, marks for bold words and
+    code have no effect. The text's headings become subheadings of level ``below``, which is 2 or 3.
     """
     return drawn_blocks(read_blocks(plain(text)), draw, quoted=quoted, below=below)
 
@@ -135,7 +135,7 @@ def _render_block(block: Block, write: Callable[[str], Html], deeper: int) -> Ht
 def _render_lists(
     entries: Sequence[ListItem], depth: int, write: Callable[[str], Html]
 ) -> Iterator[Html]:
-    """Yield the lists at ``depth``. Bullets and numbered items become separate lists."""
+    """Yield the lists at ``depth``. Bulleted and numbered items form separate lists."""
     items: list[list[ListItem]] = []
     for entry in entries:
         if entry.depth <= depth or not items:

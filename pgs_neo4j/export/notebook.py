@@ -55,8 +55,8 @@ def render(value: object) -> str:
 def to_notebook(answer: Answer) -> str:
     """Render an answer as an HTML fragment for ``_repr_html_``.
 
-    The fragment uses the notebook's colors, light or dark. It needs no content security policy:
-    all text is escaped, and there are no links.
+    The fragment uses the notebook's colors, light or dark. It needs no content security policy: all
+    text is escaped, and there are no links.
     """
     question = element("p", one_line(answer.question), class_="pgs-question")
     return element(
@@ -93,7 +93,7 @@ def _render_group(
 
 
 def _render_alias(cited: Cited, good: bool | None, titles: dict[Place, str]) -> Html:
-    if good is None:  # no report cites the node, so nobody checked the citation
+    if good is None:  # No report cites the node, so the citation is unchecked.
         return escaped(cited.text)
     if not good:
         title = wording.invalid_words(cited.place[0]).capitalize()
@@ -166,8 +166,8 @@ def generation_cell(generation: Generation) -> str:
 def coverage_bar(coverage: Coverage) -> Html:
     """Render a bar with the share that was read and the share that was shown without proof.
 
-    The share read counts texts, and the share shown counts nodes, because no texts are counted for
-    nodes without proof.
+    The first share is a share of the texts. The second share is a share of the nodes, because texts
+    are not counted for nodes without proof.
     """
     share = min(max(coverage.fraction, 0.0), 1.0)
     shown = min(coverage.nodes_unproven / max(coverage.nodes_total, 1), 1.0 - share)

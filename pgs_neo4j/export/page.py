@@ -21,13 +21,13 @@ from pgs_neo4j.text.citations import Place, distinct, name_of, place_of
 from pgs_neo4j.text.prose import Block, Heading, read_blocks
 from pgs_neo4j.text.shown import counted, one_line, plain
 
-LONG_LIST = 30  # a list of so many entries starts folded
-LONG_QUESTION = 160  # a question of more characters gets smaller type
-DOUBTED = 3  # absences that the first screen shows
+LONG_LIST = 30  # A list of at least this many entries starts folded.
+LONG_QUESTION = 160  # A question of more characters gets smaller type.
+DOUBTED = 3  # Maximum absences that the first screen shows.
 THESES = ("thesis", "answer")
-"""Headings whose text the first screen shows: in a synthesis, and in an answer from a search."""
+"""Headings of texts that the first screen shows: in a synthesis, and in an answer from a search."""
 
-# Statuses of absences in doubt. The order is that of their importance to a reader.
+# Statuses of absences in doubt, the most important to a reader first.
 LISTED = (AbsenceStatus.CONTRADICTED, AbsenceStatus.UNCHECKED, AbsenceStatus.ELSEWHERE)
 _MOMENT = re.compile(r"(\d{4}-\d\d-\d\d)T(\d\d:\d\d)[\d:.]*(Z|[+-]00:00)?")
 
@@ -37,7 +37,7 @@ def to_html(document: Document) -> str:
 
     The page has no script and no outgoing link, and its content security policy forbids scripts.
     Everything from the graph, the model, or the question is shown as text. Citations are buttons
-    that open the text of their node (``popover``), which needs a browser from 2024 or later.
+    that open the text of the cited node (``popover``), which needs a browser from 2024 or later.
     """
     question = one_line(document.answer.question)
     head = element(
@@ -61,8 +61,8 @@ def to_html(document: Document) -> str:
 def to_fragment(document: Document) -> str:
     """Render a document as a fragment of another page, which must have the sheet ``style.PAGE``.
 
-    Nodes that are in the database carry their element id as ``data-node``. A page can hold only one
-    fragment, since all fragments use the same ids.
+    Nodes that are in the database have their element id as ``data-node``. A page can contain only
+    one fragment, since all fragments use the same ids.
     """
     nodes = register(document)
     body = element("div", *_render_body(document, nodes), class_="answer")
@@ -155,7 +155,7 @@ def _render_doubts(answer: Answer, nodes: Register) -> Html:
 
 
 def _render_doubted_absences(absences: Sequence[CheckedAbsence], nodes: Register) -> list[str]:
-    """Render the absences in doubt: their counts, and those that most partitions report."""
+    """Render the absences in doubt: their counts, and the absences that most partitions report."""
     doubted = [absence for absence in absences if absence.status in LISTED]
     if not doubted:
         return []
@@ -170,7 +170,7 @@ def _render_doubted_absences(absences: Sequence[CheckedAbsence], nodes: Register
 
 
 def _render_sections(document: Document, nodes: Register) -> list[tuple[str, Html]]:
-    """Render the sections that have content; return each with its title."""
+    """Render the sections that have content; return each section with its title."""
     answer = document.answer
     checks = answer.crosscheck
     linked = {sweep.partition for sweep in answer.sweeps}
@@ -208,7 +208,7 @@ def _render_section(title: str, body: Html) -> Html:
 
 
 def _fold_list(body: Html, count: int, one: str) -> Html:
-    """Hide a long list behind a line with its length."""
+    """Hide a long list behind a line with the list's length."""
     if count < LONG_LIST:
         return body
     return element("details", element("summary", counted(count, one)), body)

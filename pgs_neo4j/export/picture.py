@@ -10,14 +10,14 @@ from pgs_neo4j.export.markup import EMPTY, Html, element, joined
 from pgs_neo4j.export.treemap import Rect, squarify
 from pgs_neo4j.text.shown import counted, one_line
 
-# Width and height of two drawings. The style sheet shows the one that fits the screen, so that
+# Width and height of two drawings. The style sheet shows the drawing that fits the screen, so that
 # letters keep their size on a narrow screen.
 FRAMES = {"wide": (960, 400), "narrow": (360, 420)}
 LETTER = 7.2  # average width of a letter in labels of 12 px
 MARGIN = 6.0
-NAME_ROOM = (34.0, 20.0)  # least width and height of a cell that shows its name
-WORD_ROOM = (64.0, 38.0)  # least width and height of a cell that shows topics
-TOPICS = 90  # characters of a partition's topics, and of its titles, in the table
+NAME_ROOM = (34.0, 20.0)  # Minimum width and height of a cell that shows its name.
+WORD_ROOM = (64.0, 38.0)  # Minimum width and height of a cell that shows topics.
+TOPICS = 90  # Maximum characters, in the table, of a partition's topics and of its titles.
 TITLES = 3
 BAR = 5.0  # height of the bar that shows how much of a partition was read
 
@@ -88,7 +88,7 @@ def _render_cell(area: Area, rect: Rect, hatch: str, linked: Collection[int]) ->
 
 
 def _render_bar(area: Area, rect: Rect) -> Html:
-    """Render a bar at the cell's lower edge: the shares of nodes read and only shown."""
+    """Render a bar at the cell's lower edge: the share of nodes read and the share only shown."""
     share = min(max(area.nodes_read / area.nodes, 0.0), 1.0)
     shown = min(max(area.nodes_unproven / area.nodes, 0.0), 1.0 - share)
     height = min(BAR, rect.height / 3)

@@ -1,4 +1,4 @@
-"""Words the figures of a plan and its routing, as labels and texts for terminal and notebooks."""
+"""Writes the figures of a plan and its routing as labels and texts, for terminal and notebooks."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Rows = list[tuple[str, str]]
 def plan_rows(plan: Plan, unpriced: Sequence[str] = ()) -> Rows:
     """Return the figures of a plan, as labels and texts.
 
-    ``unpriced`` are the models without a configured price. It is empty if they are unknown.
+    ``unpriced`` are the models without a configured price; empty if these models are not known.
     """
     total = tokens(plan.input_tokens, plan.output_tokens, estimated=True)
     flags = plan.flagged.calls
@@ -69,15 +69,15 @@ def search_plan_rows(plan: SearchPlan, unpriced: Sequence[str] = ()) -> Rows:
 
 
 def context_rows(contexts: Sequence[tuple[str, str]]) -> Rows:
-    """Return the context size of each model and where it is known from, as labels and texts."""
+    """Return the context size of each model and the source of this figure, as labels and texts."""
     return [("Context", f"{one_line(name, 60)}: {text}") for name, text in contexts]
 
 
 def sweep_table(plan: Plan) -> tuple[Sequence[str], Sequence[Sequence[str]]]:
     """Return the headings and rows of the partitions that would be read, the best first.
 
-    ``>`` after a heading right-aligns its column. The last column omits the reasons if all
-    partitions share one.
+    ``>`` after a heading right-aligns its column. If all partitions have the same reason, the last
+    column omits it.
     """
     shared = bool(shared_reason(plan))
     rows = [
@@ -97,7 +97,7 @@ def sweep_table(plan: Plan) -> tuple[Sequence[str], Sequence[Sequence[str]]]:
 
 
 def _name_partition(planned: PlannedSweep) -> str:
-    """Return the label of a partition; without one, its first keywords."""
+    """Return the label of a partition, or without a label, its first keywords."""
     return planned.label or ", ".join(planned.keywords[:4]) or "-"
 
 
@@ -106,7 +106,7 @@ def _name_with_reason(planned: PlannedSweep) -> str:
 
 
 def shared_reason(plan: Plan) -> str:
-    """Return the reason for reading if all partitions share it, else empty."""
+    """Return the reason for reading if it is the same for all partitions, else empty."""
     reasons = {sweep.reason for sweep in plan.sweeps}
     return reasons.pop() if len(reasons) == 1 else ""
 
@@ -177,7 +177,7 @@ def _add_flags_note(text: str, plan: Plan) -> str:
 
 
 def models(plan: Plan) -> str:
-    """Return the names of the sweep model and the synthesis model, once if they are the same."""
+    """Return the names of the sweep model and the synthesis model, only once if they are equal."""
     names = dict.fromkeys((one_line(plan.sweep_model, 60), one_line(plan.synthesis_model, 60)))
     return " / ".join(names)
 
@@ -188,13 +188,13 @@ def chosen_line(routing: Routing) -> str:
 
 
 def score_heading(routing: Routing) -> str:
-    """Return the heading of the score that decided, for a right-aligned column."""
+    """Return the heading of the score that decided the routing, for a right-aligned column."""
     by_evidence = any(route.evidence for route in routing.routes)
     return "evidence>" if by_evidence else "similarity>"
 
 
 def score_text(route: Route) -> str:
-    """Return the number of matching nodes; without any, the similarity."""
+    """Return the number of matching nodes, or if it is 0, the similarity."""
     if route.evidence:
         return str(route.evidence)
     return "-" if route.similarity is None else f"{route.similarity:.2f}"

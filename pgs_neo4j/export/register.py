@@ -26,15 +26,15 @@ GONE = f"This node is {wording.GONE}, so its text cannot be shown."
 CHANGED = "Its text has changed since it was read. This is the current text."
 
 FindingPlace = tuple[str, int, int]
-"""Run (empty for this one), partition, and place of a finding in its report."""
+"""The run (empty for the current run), the partition, and the place of a finding in its report."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """A node, and the id of the HTML element that shows it.
+    """A node, and the id of the HTML element that shows this node.
 
-    ``source`` is None if the document does not have the node's text. ``element_id`` is Neo4j's, or
-    None if the database does not have the node.
+    ``source`` is None if the document does not have the node's text. ``element_id`` is the node's
+    id in Neo4j, or None if the database does not have the node.
     """
 
     id: str
@@ -49,10 +49,10 @@ class Entry:
 class Register:
     """The nodes of a page by place, with everything that their buttons need.
 
-    ``validity`` says for each cited place whether the citation is valid. ``findings`` holds the
-    citations of findings by run, partition, and place in the report. ``titles`` are short.
-    ``quoted_answer`` and ``quoted_reports`` say that the extractive reader wrote the text, which
-    then contains no Markdown.
+    ``validity`` says for each cited place whether the citation is valid. ``findings`` has the
+    citations of findings by run, partition, and place in the report. ``titles`` are shortened.
+    ``quoted_answer`` and ``quoted_reports`` say that the extractive reader wrote the text, which in
+    that case contains no Markdown.
     """
 
     entries: Mapping[Place, Entry]
@@ -83,15 +83,15 @@ class Register:
     ) -> Html:
         """Render a report's bullet, with bold words and code, and citations as buttons.
 
-        Invalid citations are struck out. ``citations`` say which ones are valid; the default is the
-        citations of all reports.
+        Invalid citations are struck out. Valid citations are those that are valid in ``citations``,
+        by default in the citations of all reports.
         """
         return markup.line(
             text, self._make_drawer(citations), partition, quoted=self.quoted_reports
         )
 
     def finding(self, stated: Stated) -> Html:
-        """Render a finding after the name of its partition."""
+        """Render a finding, preceded by the name of its partition."""
         citations = self.findings.get((stated.run, stated.partition, stated.place))
         text = self.line(stated.text, stated.partition, citations)
         return joined((element("b", f"P{stated.partition}", class_="part"), " ", text))
@@ -116,7 +116,7 @@ class Register:
 
     def _render_alias(self, cited: Cited, valid: Mapping[Place, bool]) -> Html:
         good = valid.get(cited.place)
-        if good is None:  # no report cites the node, so nobody checked the citation
+        if good is None:  # No report cites the node, so the citation is unchecked.
             return escaped(cited.text)
         if good:
             return self.button(cited.place, self.titles.get(cited.place) or cited.text)
@@ -129,7 +129,7 @@ class Register:
 
 
 def register(document: Document) -> Register:
-    """Collect the nodes that a document cites or sights. Nodes with a text come first."""
+    """Collect the nodes that a document cites or sights. Nodes with a text are first."""
     answer = document.answer
     citations = (*answer.synthesis.citations, *reported_citations(answer))
     entries: dict[Place, Entry] = {}

@@ -24,15 +24,15 @@ from pgs_neo4j.model import (
 from pgs_neo4j.text.citations import name_of
 from pgs_neo4j.text.shown import counted, one_line, seconds, texts_note, unproven_note, used_tokens
 
-ABOUT = 700  # characters that describe a partition by titles and sentences
-FOLDED = 3  # contradicted absences that are shown at once; more are folded away
+ABOUT = 700  # Maximum characters of the titles and sentences that describe a partition.
+FOLDED = 3  # Contradicted absences to show at once; more are folded away.
 ORDER = (
     AbsenceStatus.CONFIRMED,
     AbsenceStatus.ELSEWHERE,
     AbsenceStatus.UNCHECKED,
     AbsenceStatus.CONTRADICTED,
 )
-COLUMNS = 40  # partitions that get a column; with more, each row lists its own partitions
+COLUMNS = 40  # Maximum partitions with a column each; above it, each row lists its partitions.
 REPORTS, READ, UNREAD = "○", "●", "◇"
 MARKS = {REPORTS: "reports it missing", READ: "found, read", UNREAD: "found, not read"}
 
@@ -42,13 +42,13 @@ def absence_table(
 ) -> Html:
     """Render the table of all checked absences.
 
-    It has a column for each partition that reports an absence or has a sighting of one. ``linked``
-    are the partitions whose reports are on the page.
+    It has a column for each partition that reports an absence or has a sighting of an absence.
+    ``linked`` are the partitions whose reports are on the page.
     """
     if not absences:
         return element("p", "No absence was reported.", class_="note")
-    # Confirmed absences come first, since they are news. Contradicted ones come last: most are
-    # reported in one partition although another one has the subject.
+    # Confirmed absences are first, since they are news. Contradicted absences are last: most of
+    # them are reported in one partition although another partition contains the subject.
     absences = sorted(
         absences, key=lambda absence: (ORDER.index(absence.status), -len(absence.partitions))
     )
@@ -163,7 +163,7 @@ def _render_legend() -> Html:
 
 
 def opportunities(flags: Sequence[ChasedFlag], nodes: Register, linked: Collection[int]) -> Html:
-    """Render the flags whose target reports the same thing as missing."""
+    """Render the flags whose target partition reports that the same thing is missing."""
     return element(
         "ul", *(_render_opportunity(flag, nodes, linked) for flag in flags), class_="cards"
     )
@@ -178,7 +178,7 @@ def _render_opportunity(flag: ChasedFlag, nodes: Register, linked: Collection[in
 
 
 def chased_flags(flags: Sequence[ChasedFlag], nodes: Register, linked: Collection[int]) -> Html:
-    """Render all flags, each with the matching findings of its target."""
+    """Render all flags, each with the findings of its target partition that match it."""
     return element(
         "ul", *(_render_chased_flag(flag, nodes, linked) for flag in flags), class_="cards"
     )
@@ -206,7 +206,7 @@ def _render_course(flag: ChasedFlag, linked: Collection[int]) -> Html:
 
 
 def convergences(met: Sequence[Convergence], nodes: Register, linked: Collection[int]) -> Html:
-    """Render findings of different partitions that meet."""
+    """Render findings of different partitions that say the same or cite connected nodes."""
     return element(
         "ul", *(_render_convergence(meeting, nodes, linked) for meeting in met), class_="cards"
     )
@@ -222,7 +222,7 @@ def _render_convergence(convergence: Convergence, nodes: Register, linked: Colle
 def doubted_sentences(
     doubted: Sequence[DoubtedSentence], nodes: Register, said: str = "In doubt"
 ) -> Html:
-    """Render sentences in doubt, or struck sentences, each with its reason."""
+    """Render sentences that are in doubt or struck, each with the reason."""
     return element(
         "ul",
         *(
@@ -259,7 +259,8 @@ def _render_sweep(sweep: Sweep, area: Area | None, nodes: Register, *, first: bo
         element("span", words, class_="keywords"), " ", badge,
         element("span", _format_tally(sweep.report), class_="tally"),
     )  # fmt: skip
-    # The id is on the content, because a link to the content of closed details opens them.
+    # The content has the id, because a link to the content of a closed ``details`` element opens
+    # this element.
     report = _render_report(sweep.report, nodes) if sweep.report else EMPTY
     content = element(
         "div", _render_about(area), _render_reading(sweep), report,

@@ -31,16 +31,16 @@ NOTHING = Rect(0.0, 0.0, 0.0, 0.0)
 def squarify(sizes: Sequence[float], width: float, height: float) -> tuple[Rect, ...]:
     """Return rectangles with areas proportional to the sizes, in input order.
 
-    Together they cover the frame. The largest is in the upper left, and among equal sizes the
-    earlier comes first, so the result is deterministic. Sizes that are not finite or not above 0
-    get a rectangle of area 0.
+    Together, the rectangles cover the frame. The largest is in the upper left, and among equal
+    sizes the earlier is first, so the result is deterministic. A size that is not finite or not
+    above 0 gets a rectangle of area 0.
     """
     finite = {i: float(s) for i, s in enumerate(sizes) if s > 0 and math.isfinite(s)}
     rects = [NOTHING] * len(sizes)
     if not finite or width <= 0 or height <= 0:
         return tuple(rects)
     largest = max(finite.values())
-    total = sum(size / largest for size in finite.values())  # dividing first avoids overflow
+    total = sum(size / largest for size in finite.values())  # Dividing first avoids overflow.
     order = sorted(finite, key=lambda i: (-finite[i], i))
     areas = [finite[i] / largest / total * width * height for i in order]
     free = Rect(0.0, 0.0, width, height)
@@ -57,7 +57,7 @@ def squarify(sizes: Sequence[float], width: float, height: float) -> tuple[Rect,
 def _find_row_end(areas: Sequence[float], begin: int, side: float) -> int:
     """Return the end of the row that starts at ``begin``.
 
-    The row ends before the rectangle that would make its worst aspect ratio larger.
+    The row ends before the first rectangle that would make the row's worst aspect ratio larger.
     """
     total, worst, end = 0.0, math.inf, begin
     while end < len(areas):
@@ -70,7 +70,7 @@ def _find_row_end(areas: Sequence[float], begin: int, side: float) -> int:
 
 
 def _find_worst_ratio(largest: float, smallest: float, total: float, side: float) -> float:
-    """Return the worst aspect ratio of a row with this total area."""
+    """Return the worst aspect ratio in a row with the area ``total``."""
     thickness = total / side if side > 0 else 0.0
     if thickness <= 0 or smallest <= 0:
         return math.inf
@@ -80,12 +80,12 @@ def _find_worst_ratio(largest: float, smallest: float, total: float, side: float
 def _place_row(areas: Sequence[float], free: Rect, *, last: bool) -> tuple[list[Rect], Rect]:
     """Place a row along the shorter side of the free area.
 
-    Returns the rectangles of the row, and the free area that is left.
+    Returns the rectangles of the row, and the remaining free area.
     """
     upright = free.width >= free.height
     side, depth = (free.height, free.width) if upright else (free.width, free.height)
     total = sum(areas)
-    # The last row, and the last cell of a row, take all that is left, so that rounding leaves no
+    # The last row, and the last cell of a row, fill the remaining space, so that rounding leaves no
     # gap.
     thickness = depth if last else min(total / side if side > 0 else 0.0, depth)
     rects: list[Rect] = []

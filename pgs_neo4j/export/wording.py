@@ -1,4 +1,4 @@
-"""Counts and words the results of an answer's checks, once for all output formats."""
+"""Counts the results of an answer's checks, and writes them in words for all output formats."""
 
 from __future__ import annotations
 
@@ -62,13 +62,13 @@ CONVERGENCE_WORDS: dict[Kinship, str] = {
     "words": "say nearly the same",
 }
 
-MAX_SIGHTINGS = 2  # sightings that one sentence names
+MAX_SIGHTINGS = 2  # Maximum sightings that one sentence names.
 MAX_REPORTERS = 3
 TERM_LENGTH = 60
 
 
 def findings(answer: Answer) -> Iterator[Finding]:
-    """Yield the findings of a search, then those of all reports, in the order of the sweeps."""
+    """Yield the findings of a search, then those of all reports in the order of the sweeps."""
     yield from answer.shown.findings if answer.shown else ()
     for sweep in answer.sweeps:
         if sweep.report is not None:
@@ -97,7 +97,7 @@ def invalid_citation_count(answer: Answer) -> int:
 
 
 def alias_partition(absence: CheckedAbsence) -> int:
-    """Return the partition that the aliases in an absence's text belong to.
+    """Return the partition to which the aliases in an absence's text belong.
 
     Returns 0 if no partition reports the absence in these words.
     """
@@ -106,21 +106,21 @@ def alias_partition(absence: CheckedAbsence) -> int:
 
 
 def used_extractive_reader(answer: Answer) -> bool:
-    """Return whether the extractive reader, which is no language model, took part."""
+    """Return whether the extractive reader, which is not a language model, took part."""
     return EXTRACTIVE in answer.model.split(" / ")
 
 
 def quotes_only(answer: Answer, *, synthesis: bool) -> bool:
-    """Return whether the extractive reader wrote the synthesis, or the sweeps.
+    """Return whether the extractive reader wrote the synthesis (or the sweeps, by ``synthesis``).
 
-    It only quotes sentences of the graph, so marks in its text are not Markdown.
+    The extractive reader only quotes sentences of the graph, so marks in its text are not Markdown.
     """
     models = answer.model.split(" / ")
     return models[-1 if synthesis else 0] == EXTRACTIVE
 
 
 def invalid_words(partition: int) -> str:
-    """Return why a citation is invalid; ``partition`` is the citation's, or 0 if it has none."""
+    """Return why a citation is invalid; ``partition`` is the named partition, 0 without one."""
     return INVALID_CITATION if partition else NOT_SHOWN
 
 
@@ -147,7 +147,7 @@ def absence_line(absence: CheckedAbsence) -> str:
     partitions = absence.partitions
     few = len(partitions) <= MAX_REPORTERS
     reporters = partition_names(partitions) if few else counted(len(partitions), "partition")
-    reporters = reporters or "the answer"  # from a search, which reads no partition
+    reporters = reporters or "the answer"  # A search reads no partition.
     reported = f"by {reporters}, {_word_outcome(absence)}."
     if len(absence.terms) == 1:
         return f"{_quote_term(absence.terms[0])}: reported missing {reported}"
@@ -175,7 +175,7 @@ def absence_verdict(absence: CheckedAbsence) -> str:
 
 
 def search_line(absence: CheckedAbsence) -> str:
-    """Describe how an absence was searched for.
+    """Describe how an absence was searched.
 
     ``160 nodes searched by full text for “toys”; 2 nodes contain it.``
     """
@@ -190,7 +190,7 @@ def search_line(absence: CheckedAbsence) -> str:
 
 
 def more_sightings(absence: CheckedAbsence) -> str:
-    """Return the end of an incomplete sighting list: ``; and 3 more``."""
+    """Return the end of an incomplete list of sightings: ``; and 3 more``."""
     more = absence.count - len(absence.sightings)
     return f"; and {more:,} more" if absence.sightings and more > 0 else ""
 
@@ -201,7 +201,7 @@ def sighting_state(sighting: Sighting) -> str:
 
 
 def _word_amount(absence: CheckedAbsence) -> str:
-    """Return the amount that was searched: ``160 nodes``, or ``90 texts of 160 nodes``."""
+    """Return how much was searched: ``160 nodes``, or ``90 texts of 160 nodes``."""
     nodes = counted(absence.searched, "node")
     if absence.texts is None or absence.texts >= absence.searched:
         return nodes
@@ -274,7 +274,7 @@ def reported_missing(flag: ChasedFlag) -> str:
 
 
 def convergence_heading(convergence: Convergence, limit: int | None = None) -> str:
-    """Describe which partitions meet and how: ``P1 and P2 cite connected nodes``.
+    """Return which partitions converge, and how: ``P1 and P2 cite connected nodes``.
 
     Names at most ``limit`` partitions.
     """
@@ -283,7 +283,7 @@ def convergence_heading(convergence: Convergence, limit: int | None = None) -> s
 
 
 def doubt_line(doubted: DoubtedSentence) -> str:
-    """Return a doubted or struck sentence in one line: its partition, its text, and the reason."""
+    """Return a doubted or struck sentence on one line: its partition, its text, and the reason."""
     if doubted.partition is None:
         return f"{one_line(doubted.text)}: {one_line(doubted.reason)}"
     text = bullet_line(doubted.text, doubted.partition)

@@ -1,9 +1,10 @@
-"""Writes text as Markdown that every renderer reads alike.
+"""Writes text as Markdown that every renderer reads in the same way.
 
-Renderers disagree on backslashes, on underscores inside of words, and on links without marks. So
-every mark in a text becomes an entity, which no renderer takes for a mark. Names with underscores
-would need many entities, and renderers would link web and mail addresses, so these words become
-code. Each paragraph of a text is one line, so no line inside it can begin a list or a heading.
+Renderers differ on backslashes, on underscores inside words, and on links without marks. So every
+mark in a text becomes an entity, which no renderer treats as a mark. Names with underscores would
+need many entities, and renderers would link web and mail addresses, so these names and addresses
+become code. Each paragraph of a text is one line, so no line inside it can begin a list or a
+heading.
 """
 
 from __future__ import annotations
@@ -29,7 +30,8 @@ from pgs_neo4j.text.prose import (
 )
 from pgs_neo4j.text.shown import one_line, plain
 
-# The characters of a word that can become code: no blanks, and nothing that ends code or a cell.
+# The characters of a word that can become code: no blanks, and no characters that end code or a
+# cell.
 _WORD = re.compile(r"(?:[^\s`<>|\\\[\]*&]|&(?!#|\w+;))+")
 # Words that become code: names with underscores, and addresses that a renderer might link.
 _TOP = r"biz|com|edu|gov|net|org|pro|web|xxx|aero|asia|coop|info|museum|name|shop|xn--|рф|[a-z]{2}"
@@ -37,10 +39,10 @@ _LINKED = re.compile(
     rf"\w_|_\w|//|@|www\.|(?:mailto|xmpp|data|file|javascript|vbscript):|\w\.(?:{_TOP})(?![^\W_])",
     re.IGNORECASE,
 )
-_BEFORE, _AFTER = "([{\"'“\u2018«", ".,;:!?)]}\"'”\u2019»"  # punctuation around a word
+_BEFORE, _AFTER = "([{\"'“\u2018«", ".,;:!?)]}\"'”\u2019»"  # Punctuation around a word.
 _MARK = re.compile(r"[\\`*_\[\]<|]|&(?=[#\w])|(?<!\s)~|~(?!\d)|\$(?!\d)|#$|!(?=$)")
 _BEGINNING = re.compile(r"[#>+=:~^|-]|\d{1,9}(?=[.)](?:\s|$))")
-_NEXT = re.compile(r"[(\[:^]")  # after a bracket, each of these could turn it into a link
+_NEXT = re.compile(r"[(\[:^]")  # After a bracket, each of these could turn the bracket into a link.
 _NO_CODE = re.compile(r"[`|]")
 
 Draw = Callable[[tuple[Cited, ...]], str]
@@ -64,7 +66,7 @@ def inert_line(text: str, draw: Draw, partition: int = 0, *, quoted: bool = Fals
 def inert_blocks(text: str, draw: Draw, *, quoted: bool = False) -> str:
     """Write a model's prose as safe Markdown with the same blocks.
 
-    The headings of the prose get levels below those of pgs, which are 1 and 2.
+    The headings of the prose get levels below those of pgs, which has the levels 1 and 2.
     """
 
     def write(line: str) -> str:
@@ -123,7 +125,7 @@ def _write_parts(parts: Sequence[Inline], draw: Draw) -> Iterator[str]:
             yield f"`{part.text.strip()}`"
         else:
             text = _escape(part.text)
-            # The character after a citation's bracket could turn it into a link.
+            # The character after a citation's bracket could turn the citation into a link.
             yield f"&#{ord(text[0])};{text[1:]}" if cited and _NEXT.match(text) else text
         cited = isinstance(part, Cites)
     if bold:
@@ -156,8 +158,8 @@ def _write_entry(entry: ListItem, write: Callable[[str], str]) -> str:
 def _write_preformatted(text: str) -> str:
     """Write each line of a preformatted text as inline code.
 
-    Some renderers know no fences and would read the text as HTML. Others would take indented code
-    after a list for a part of the list.
+    Some renderers do not know fences and would read the text as HTML. Others would treat indented
+    code after a list as a part of the list.
     """
     return "  \n".join(map(_write_code_line, filter(str.strip, text.splitlines())))
 
@@ -179,9 +181,9 @@ def _write_table(table: Table, write: Callable[[str], str]) -> str:
 
 
 def _escape_quotes(cell: str) -> str:
-    """Write quotation marks outside of code as entities.
+    """Write quotation marks outside code as entities.
 
-    Some renderers turn a head of a table into an id, and a quotation mark would end it.
+    Some renderers turn the head of a table into an id, and a quotation mark would end this id.
     """
     parts = cell.split("`")
     return "`".join(part if n % 2 else part.replace('"', "&quot;") for n, part in enumerate(parts))

@@ -1,11 +1,11 @@
 """Writes a table as CSV that a spreadsheet shows and never executes.
 
-A spreadsheet takes a cell that begins with ``=``, ``+``, ``-``, or ``@`` for a formula, which can
+A spreadsheet treats a cell that begins with ``=``, ``+``, ``-``, or ``@`` as a formula, which can
 run programs and open addresses. Our texts come from a graph or a model and cannot be trusted. So a
-text with such a beginning gets an apostrophe before it. In some languages a spreadsheet separates
-cells by semicolons or tabs. There a cell may also begin after one of these, or after a line end
-within a text, so these places get an apostrophe, just like the beginning. :func:`restore_text`
-removes exactly these apostrophes.
+text that begins with one of these characters gets an apostrophe before it. In some languages, a
+spreadsheet separates cells by semicolons or tabs. There, a cell may also begin after one of these
+separators, or after a line end within a text, so these places also get an apostrophe.
+:func:`restore_text` removes exactly these apostrophes.
 """
 
 from __future__ import annotations
@@ -22,10 +22,11 @@ from pgs_neo4j.text.shown import plain
 BYTE_ORDER_MARK = "\ufeff"
 """At the start of a file, this makes spreadsheets read the file as UTF-8."""
 
-# Full-width signs count, because spreadsheets in East Asian languages treat them like plain ones.
-# A text's own apostrophes stay and ours is added before them, so that ``restore_text`` removes only
-# ours. The pattern skips spaces and quotation marks, since a spreadsheet may strip them. It does
-# not skip line ends: a cell may begin after one, and without them the search stays linear.
+# Full-width signs count, because spreadsheets in East Asian languages treat them like plain signs.
+# Apostrophes of the text itself stay and ours are added before them, so that ``restore_text``
+# removes only ours. The pattern skips spaces and quotation marks, since a spreadsheet may remove
+# them. It does not skip line ends, because a cell may begin after a line end. This also keeps the
+# search linear.
 _BEGINS = r"(^|[;\t\n])"
 _FORMULA = r"(?:\"|[^\S\t\n])*[=+\-@\uff1d\uff0b\uff0d\uff20]"
 _DANGEROUS = re.compile(rf"{_BEGINS}(?='*{_FORMULA})")
@@ -35,8 +36,8 @@ _PROTECTED = re.compile(rf"{_BEGINS}'(?='*{_FORMULA})")
 def to_csv(table: Table) -> str:
     """Render a table as CSV with a header row of column names.
 
-    Lines end with a line feed. A list becomes a JSON array, a missing value an empty cell, and a
-    truth value ``true`` or ``false``. Invisible characters are removed from texts.
+    Lines end with a line feed. A list becomes a JSON array, a missing value becomes an empty cell,
+    and a truth value becomes ``true`` or ``false``. Invisible characters are removed from texts.
     """
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
@@ -47,7 +48,7 @@ def to_csv(table: Table) -> str:
 
 
 def restore_text(cell: str) -> str:
-    """Remove the protecting apostrophes from the text of a cell."""
+    """Remove from the text of a cell the apostrophes that protect it."""
     return _PROTECTED.sub(r"\1", cell)
 
 

@@ -1,4 +1,4 @@
-"""Defines the rows of each table. The fields of its dataclass are its columns, in their order.
+"""Defines the rows of each table. The fields of a row's dataclass are the columns, in order.
 
 Every column has a fixed type, so that even an empty table has typed columns.
 """
@@ -17,9 +17,9 @@ class FindingRow:
 
     ``made_by`` is the run that made the report, which may be an earlier run of the session.
     ``partition`` is empty for an answer from a search. ``place`` counts from 1 within the report.
-    ``citations`` are the valid citations, and ``nodes`` the keys of their nodes in the same order.
-    ``misquotes`` are quotations that no cited node contains. ``doubts`` say which claims the cited
-    nodes do not support.
+    ``citations`` are the valid citations, and ``nodes`` are the keys of the cited nodes in the same
+    order. ``misquotes`` are quotations that no cited node contains. ``doubts`` say which claims the
+    cited nodes do not support.
     """
 
     run: str
@@ -37,12 +37,12 @@ class FindingRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AbsenceRow:
-    """An absence and the result of searching for it.
+    """An absence and the result of the search for it.
 
-    ``partitions`` are the partitions whose reports state it. ``searched`` counts the nodes that
-    were searched for ``terms`` by ``method``, ``texts`` the searched nodes that have text, and
-    ``count`` the nodes that contain the terms. ``sightings`` cite the first nodes that contain
-    them, and ``nodes`` are the keys of these nodes.
+    ``partitions`` are the partitions whose reports state the absence. ``searched`` counts the nodes
+    that were searched for ``terms`` by ``method``, ``texts`` counts the searched nodes that have
+    text, and ``count`` counts the nodes that contain the terms. ``sightings`` cite the first nodes
+    that contain the terms, and ``nodes`` are the keys of these nodes.
     """
 
     run: str
@@ -63,11 +63,12 @@ class AbsenceRow:
 class ConnectionRow:
     """A connection between partitions.
 
-    ``kind`` is ``connection`` or ``convergence`` for a bullet of the answer, ``flag`` for a flag
-    of a report, and ``neighbors`` or ``words`` for converging findings of reports, whose texts are
-    in ``findings``. For a flag, ``partitions`` are its source and its target, and ``findings`` are
-    the target's findings about it. If the target reports the same thing as missing, ``absent`` has
-    that text, and the flag is an opportunity. ``citations`` are the aliases in the bullet.
+    ``kind`` is ``connection`` or ``convergence`` for a bullet of the answer, and ``flag`` for a
+    flag of a report. It is ``neighbors`` or ``words`` for converging findings of reports, whose
+    texts are in ``findings``. For a flag, ``partitions`` are its source and its target, and
+    ``findings`` are the target's findings about the flag. If the target reports the same thing as
+    missing, the flag is an opportunity, and ``absent`` has the text of this report. ``citations``
+    are the aliases in the bullet.
     """
 
     run: str
@@ -105,8 +106,8 @@ class CoverageRow:
 class SourceRow:
     """A node that is cited or sighted, in its current state.
 
-    ``citation`` is its name in other tables. ``text`` is empty if the node is ``gone``.
-    ``changed`` is true if its text differs from the text that was read.
+    ``citation`` is the node's name in other tables. ``text`` is empty if the node is ``gone``.
+    ``changed`` is true if the node's text differs from the text that was read.
     """
 
     run: str
@@ -125,7 +126,7 @@ class RunRow:
     """A summary of a recorded run.
 
     Times are ISO 8601. ``nodes_shown`` counts the nodes in the prompt of an answer from a search.
-    Figures are empty until the run ends; ``cost`` is also empty without prices.
+    Figures are empty until the run ends; ``cost`` is also empty if there are no prices.
     """
 
     run: str
@@ -168,7 +169,7 @@ KINDS: dict[type, Kind] = {str: "text", int: "integer", float: "number", bool: "
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Column:
-    """A column. With ``many`` its cells are lists. With ``optional`` they may be empty."""
+    """A column. If ``many``, its cells are lists. If ``optional``, its cells may be empty."""
 
     name: str
     kind: Kind
