@@ -305,8 +305,8 @@ def normalize_loaded(loader: str, loaded: LoadedDocument) -> LoadedDocument:
         return loaded
     if len(plain) != len(text.text) and (text.page_starts or text.outline or text.given):
         raise InputFileError(
-            f"the loader {loader} counted positions in a text that is not normalized; count in the "
-            "text that normalize of pgs_neo4j.documents.read.text returns"
+            f"the loader {loader} counted positions in text that is not normalized; count them in "
+            "the result of pgs_neo4j.documents.read.text.normalize()"
         )
     return replace(loaded, text=replace(text, text=plain))
 

@@ -25,7 +25,7 @@ from pgs_neo4j.text.commands import EXTEND
 
 @dataclass(frozen=True, slots=True)
 class CreatedIndexes:
-    """The created indexes of a graph, and existing ones that serve the same purpose.
+    """The created indexes of a graph, and the existing indexes that are used instead of new ones.
 
     ``dimensions`` is the length of the vectors of nodes, 0 if no index on them was requested.
     ``created`` and ``existing`` describe the indexes; ``names`` are the names of the created ones.

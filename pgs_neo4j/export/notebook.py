@@ -49,7 +49,7 @@ def render(value: object) -> str:
         case SearchPlan():
             return search_plan_cell(value)
         case _:
-            raise TypeError(f"{type(value).__name__} has no notebook cell")
+            raise TypeError(f"cannot show a {type(value).__name__} as a notebook cell")
 
 
 def to_notebook(answer: Answer) -> str:

@@ -240,9 +240,9 @@ def _hash_schema(schema: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class IndexOutcome:
-    """The indexes that a request created, and the existing ones that serve as well.
+    """The created indexes of a request, and the existing indexes that are used instead of new ones.
 
-    ``notes`` name those that are not filled yet.
+    ``notes`` name the indexes that are not filled yet.
     """
 
     created: tuple[SearchIndex, ...] = ()

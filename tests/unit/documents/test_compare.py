@@ -324,7 +324,7 @@ async def test_a_chunker_that_returns_or_raises_something_else_fails_the_documen
         ),
         (
             loaded_of("a.md", DocumentText(text="A\r\nB", page_starts=(0, 3))),
-            "the loader Odd counted positions in a text that is not normalized",
+            "the loader Odd counted positions in text that is not normalized",
         ),
         (
             RefusedDocument(id="a.md", reason=cast(Any, 7)),
