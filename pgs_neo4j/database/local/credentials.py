@@ -75,8 +75,9 @@ def _set_first_password(paths: LocalPaths, java: Path, jars: Path, password: str
         )
     except subprocess.CalledProcessError as error:
         message = error.stderr.decode(errors="replace").replace(password, "…").strip()
+        reason = f" ({message.splitlines()[-1]})" if message else ""
         raise ServerStartError(
-            f"Neo4j did not accept its first password ({message.splitlines()[-1:]}); "
+            f"Neo4j did not accept its first password{reason}; "
             "empty the data directory with `pgs local reset` and start again"
         ) from None
     except (OSError, subprocess.TimeoutExpired) as error:

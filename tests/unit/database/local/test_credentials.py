@@ -62,6 +62,22 @@ def test_a_refused_first_password_does_not_leak(paths, tmp_path, program):
     assert password not in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("printed", "reason"),
+    [
+        ("", ""),
+        (r"\n \n", ""),
+        (r"Selecting JVM\nIt is too short.\n", " (It is too short.)"),
+    ],
+)
+def test_a_refused_first_password_quotes_the_last_line(paths, tmp_path, program, printed, reason):
+    program.write_text(f"#!/bin/sh\nprintf '{printed}' >&2\nexit 1\n")
+    with pytest.raises(ServerStartError) as caught:
+        credentials.ensure_password(paths, program, tmp_path)
+    message = f"Neo4j did not accept its first password{reason}; empty the data directory "
+    assert str(caught.value).startswith(message)
+
+
 def test_a_first_password_is_replaced_after_a_failed_start(paths, tmp_path, program):
     first = credentials.ensure_password(paths, program, tmp_path)
     assert credentials.ensure_password(paths, program, tmp_path) == first
