@@ -166,7 +166,7 @@ def _walk_causes(error: BaseException) -> Iterator[BaseException]:
 
 
 def is_halted(error: exceptions.Neo4jError) -> bool:
-    """Return whether the database stopped all transactions because it could not write one."""
+    """Return whether the database stopped all transactions because a write failed."""
     message = error.message or ""
     return "TransactionLogError" in (error.code or "") or any(sign in message for sign in HALTED)
 

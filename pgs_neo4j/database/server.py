@@ -113,7 +113,7 @@ async def read_server(db: Database) -> tuple[str, str, tuple[str, ...]]:
 
 
 def check_version(uri: str, version: str, languages: Container[str]) -> None:
-    """Raise DatabaseVersionError if a server is too old, or no longer speaks our Cypher version."""
+    """Raise DatabaseVersionError if a server is too old, or lacks our Cypher version."""
     if parse_version(version) < MINIMUM_VERSION:
         minimum = ".".join(map(str, MINIMUM_VERSION))
         raise DatabaseVersionError(f"Neo4j at {uri} is {version}; upgrade it to {minimum} or newer")

@@ -94,7 +94,7 @@ def parse_stored(adapter: TypeAdapter[T], text: object, what: str, fix: str) -> 
 
 
 def check_fields(kind: type[T], values: Mapping[str, object], what: str, fix: str) -> T:
-    """Build a dataclass from values of the database. Raises StoredDataError if one is malformed."""
+    """Build a dataclass from stored values. Raises StoredDataError if a value is malformed."""
     adapters: dict[str, TypeAdapter[Any]] = _make_adapters(kind)  # type: ignore[arg-type]
     for name, value in values.items():
         try:

@@ -288,8 +288,8 @@ async def _extract_next(
 ) -> ExtractedGroup | LargeDocument | None:
     """Extract the new text of the next group.
 
-    Returns None after the last group, after a limit, and after a failure because of which all
-    further calls would fail.
+    Returns None after the last group, after a limit, and after a failure that would make all
+    further calls fail.
     """
     if tally.stopped or tally.ended:
         return None

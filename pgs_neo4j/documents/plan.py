@@ -216,7 +216,7 @@ def _list_embedding_calls(
 
 
 def _find_crossed_limit(tools: IngestTools, llm: LLM, forecast: _Forecast) -> str:
-    """Return the limit that the calls so far are likely to exceed, empty if there is none."""
+    """Return the limit that the calls so far are likely to exceed, empty without one."""
     budget, calls = tools.calls.budget, forecast.calls.calls
     cost = budget.price(llm.name, calls.input_tokens, calls.output_tokens, calls.calls) or 0.0
     dividing, _ = _forecast_dividing(tools)

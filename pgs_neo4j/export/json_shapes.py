@@ -63,7 +63,7 @@ class ReportShape(TypedDict):
 
 
 class SweepShape(TypedDict):
-    """A sweep with its report, null without one. ``read`` holds half-open ranges of ranks."""
+    """A sweep with its report, null without one. ``read`` has half-open ranges of ranks."""
 
     partition: int
     keywords: list[str]
@@ -112,7 +112,7 @@ class AbsenceShape(TypedDict):
 
 
 class ChasedFlagShape(TypedDict):
-    """A flag and what its target says about it."""
+    """A flag, and its target's statements about the same thing."""
 
     source: int
     target: int | None

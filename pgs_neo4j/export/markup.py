@@ -57,7 +57,7 @@ def element(tag: str, *children: str, **attributes: str | float | bool | None) -
 
 
 def joined(parts: Iterable[str], between: str = "") -> Html:
-    """Join parts, and escape those that are not markup."""
+    """Join parts, and escape all parts that are not markup."""
     return Html(escaped(between).join(map(escaped, parts)))
 
 

@@ -132,7 +132,7 @@ async def read_waiting(db: Database, graph: str) -> AsyncGenerator[list[Row]]:
 async def _describe_row(
     describer: Describer, row: Row, done: EntitiesDescribed, room: asyncio.Semaphore
 ) -> str:
-    """Return a description of the entity in ``row``, empty if the describer gives none."""
+    """Return a description of the entity in ``row``, empty if there is no description."""
     async with room:
         if done.ended:
             return ""

@@ -41,7 +41,7 @@ NEAREST = 5
 """Maximum pairs of an entity with entities that follow it in the order of names."""
 PAGE = 1000
 MOST_REFUSED = 10
-"""Maximum pairs to name of those that are too long for the model."""
+"""Maximum number of pairs to name if they are too long for the model."""
 LONGEST_NAME = 80
 """Maximum characters to show of each name in these pairs."""
 

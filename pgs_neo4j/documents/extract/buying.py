@@ -44,7 +44,7 @@ class Extracted:
 
     @property
     def ended(self) -> ModelError | None:
-        """The failure because of which all other calls would also fail, None without one."""
+        """The failure that would make every other call fail, None without a failure."""
         errors = (one for one in self.errors.values() if isinstance(one, ModelError))
         return next((one for one in errors if ends_calls(one)), None)
 
@@ -81,8 +81,8 @@ async def extract_group(
     """Return the extractions of the chunks of some documents.
 
     Extractions in the graph or from an earlier ingestion are reused. If one chunk fails, calls for
-    other chunks continue, because they are paid for. After a failure because of which all calls
-    would fail, no new call is started. Raises DatabaseError.
+    other chunks continue, because they are paid for. After a failure that would make every
+    other call fail, no new call is started. Raises DatabaseError.
     """
     found = await read_known(order, tools, group, stored)
     settled = [one.settle(found) for one in group]
@@ -131,7 +131,7 @@ def prompt_groups(
 
 @dataclass(slots=True)
 class _ChunkExtractor:
-    """Extracts chunks; ``ended`` is a failure because of which all other calls would also fail.
+    """Extracts chunks; ``ended`` is a failure that would make every other call fail.
 
     A prompt occupies one of the places of ``room`` until its reply is stored. So a crash loses at
     most one reply per place.

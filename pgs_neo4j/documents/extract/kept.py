@@ -1,4 +1,4 @@
-"""Stores paid extractions until the graph holds them."""
+"""Stores paid extractions until the graph contains them."""
 
 from __future__ import annotations
 
@@ -184,7 +184,7 @@ async def read_kept_documents(db: Database, graph: str) -> list[str]:
 
 
 async def forget_extractions(db: Database, graph: str, keys: Iterable[str]) -> int:
-    """Delete stored extractions that the graph now holds, and return the count.
+    """Delete stored extractions that the graph now contains, and return the count.
 
     Raises DatabaseError.
     """

@@ -128,9 +128,10 @@ def _take_lowest(by_hash: Mapping[int, str]) -> dict[int, str]:
 class EntityRow:
     """An entity node with its number of ``mentions``.
 
-    ``viewed`` means that the entity belongs to the view. A term that only one chunk has does not,
-    because it connects nothing. ``fragments_hash`` is the hash of the descriptions if they are too
-    long to be joined, otherwise empty. ``called`` stores the tallies of the entity's names as JSON.
+    ``viewed`` means that the entity belongs to the view. A term in only one chunk is not part of
+    the view, because it connects nothing. ``fragments_hash`` is the hash of the descriptions if
+    they are too long to be joined, otherwise empty. ``called`` stores the tallies of the entity's
+    names as JSON.
     """
 
     id: str

@@ -242,7 +242,7 @@ class RelationshipColumns(Sequence[FileRelationship]):
         self.weighted = self.weighted or weight is not None
 
     def join(self, source: int, target: int) -> None:
-        """Set the nodes of the first relationship that has none yet."""
+        """Set the nodes of the first relationship without nodes."""
         self._sources.append(source)
         self._targets.append(target)
 

@@ -16,7 +16,7 @@ from pgs_neo4j.documents.fold.resolution import MOST_BLOCKS, Resolver
 from pgs_neo4j.text.name_variants import PresentName
 
 Block = tuple[int, str]
-"""A block of a name, after its position in the tuple of the name's blocks."""
+"""The position of a block in the tuple of a name's blocks, and the block itself."""
 
 _PLACES = ("first", "second", "third", "fourth", "fifth")
 

@@ -283,8 +283,8 @@ def renamed_entities(stay: NameTallies, old: Belonging, new: Belonging) -> dict[
     """Return the entities whose nodes become other entities, each with the other entity.
 
     The node of an entity becomes the entity to which most of its untouched mentions move, unless
-    another node brings more mentions to that entity. If a node thus loses its id to another node,
-    it gets an id that is free. The result does not depend on any order.
+    another node brings more mentions to that entity. If a node loses its id to another node in
+    this way, it gets an id that is free. The result does not depend on any order.
     """
     brought: Counter[tuple[Named, Named]] = Counter()
     for key, own in stay.by_key.items():

@@ -75,8 +75,8 @@ async def write_group(
 ) -> WrittenGroup:
     """Publish the complete documents of a group, and return the outcome of each document.
 
-    A document that the database refuses is reported as failed. Raises DatabaseError, even if the
-    database only refuses every one of several documents.
+    A document that the database refuses is reported as failed. Raises DatabaseError, also if the
+    database refuses each of several documents.
     """
     written = WrittenGroup(needed=group.needed)
     whole: list[WantedDocument] = []

@@ -65,7 +65,7 @@ class LargeDocument:
 
     @property
     def ended(self) -> ModelError | None:
-        """The failure because of which all other calls would also fail, None without one."""
+        """The failure that would make every other call fail, None without a failure."""
         error = self.error
         return error if isinstance(error, ModelError) and ends_calls(error) else None
 

@@ -148,7 +148,7 @@ def _read_string(pdfium: Any, annotation: Any, key: bytes) -> str:
 
 
 def _read(get: Callable[..., int], *given: object) -> str:
-    """Return the string that a function of PDFium writes into a buffer, empty if there is none."""
+    """Return the string that a function of PDFium writes into a buffer, may be empty."""
     size = get(*given, None, 0)
     if size <= 2:  # The final NUL alone has two bytes.
         return ""

@@ -14,7 +14,7 @@ SCHEMES = ("http://", "https://")
 PORTS = {"http": 80, "https": 443}
 MASK = "***"
 
-_NAT64 = IPv6Network("64:ff9b::/96")  # Its last 32 bits hold an IPv4 address.
+_NAT64 = IPv6Network("64:ff9b::/96")  # Its last 32 bits are an IPv4 address.
 # These networks are in IANA's registries of special purposes (RFC 6890 and later). Python's own
 # list depends on the Python release, and calls some of them global.
 _SPECIAL_V4 = tuple(
