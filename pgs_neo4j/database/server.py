@@ -50,7 +50,7 @@ def check_address(uri: str) -> None:
     _check_query(scheme, rest)
     try:
         urlsplit(uri).port  # noqa: B018 - reading the port checks it
-    except ValueError:  # The original error quotes the text after the colon.
+    except ValueError:  # Dropped: it quotes the text after the colon, maybe a password.
         raise ConfigError(
             f"the Neo4j address has an invalid host or port; write it as {scheme}://host:7687"
         ) from None

@@ -215,7 +215,7 @@ class _Comparer:
     async def _compare_document(
         self, loaded: LoadedDocument, by_hash: Mapping[str, list[str]], roots: tuple[str, ...]
     ) -> WantedDocument | None:
-        """Return a document to write, None if it need not be written or fails.
+        """Return a document to write, None if it fails or is not written again.
 
         Raises StoppedError.
         """

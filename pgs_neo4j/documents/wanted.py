@@ -84,7 +84,7 @@ class WantedDocument:
         )
 
     def settle(self, known: Container[str]) -> WantedDocument:
-        """Return the document with one basis per chunk: a known extraction's or a new one's."""
+        """Return the document with one basis per chunk, preferably of a known extraction."""
         return replace(self, chunks=[_choose_basis(chunk, known) for chunk in self.chunks])
 
 

@@ -75,7 +75,7 @@ class NameTallies:
         }
 
     def present(self, types: Types) -> dict[Named, PresentName]:
-        """Return the present names, with the features of all mentions that count as them."""
+        """Return the present names; a name has the features that all its mentions share."""
         shares: dict[Named, list[EntityTally]] = defaultdict(list)
         for key, own in types.items():
             for kind, main in own.items():

@@ -103,7 +103,7 @@ class ParseWorker:
                     for record in reply.get("records", ()):
                         yield _make_record(record, media_type)
                 if not reply["spent"]:
-                    await sending  # The process has read the whole file.
+                    await sending  # The process has read the whole file, so this ends at once.
             except (asyncio.IncompleteReadError, OSError):
                 if sending.done() and (fault := sending.exception()) is not None:
                     raise fault from None
