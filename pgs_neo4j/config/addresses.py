@@ -8,7 +8,7 @@ from urllib.parse import SplitResult, urlsplit
 
 MASK = "***"
 OPENAI_URL = "https://api.openai.com/v1"
-# The credentials end at the last @, because a password may hold one.
+# The credentials end at the last @, because a password may contain an @.
 _CREDENTIALS = re.compile(r"^(\w[\w+.-]*://)?.*@", re.DOTALL)
 _QUERY = re.compile(r"(?<=[?#]).+", re.DOTALL)
 _HOST = re.compile(r"[a-z0-9._-]+|[0-9a-f:.]+(%[a-z0-9]+)?")
@@ -32,7 +32,7 @@ def secret_parts(address: str) -> tuple[str, ...]:
 
 
 def host_in(address: str) -> str:
-    """Return the host of an address for messages, or words for an unreadable address."""
+    """Return the host of an address for messages, or a phrase if it cannot be parsed."""
     parts = _split_address(address)
     return (parts.hostname if parts else None) or "an address that cannot be read"
 

@@ -16,9 +16,9 @@ RouteBy = Literal["evidence", "centroids"]
 
 # This value was measured with centered routing on 800 questions, each the first sentence of a node.
 # On the standard library (60 partitions), it keeps the node's own partition for 74 % of the
-# questions, and 9 % of all partitions; without centering, 98 % and 86 %. On physics2 (one subject,
-# 12 partitions), the shares are 64 % and 29 %. The node's own partition is among the best 15 for
-# 89 % of the questions on the standard library, and for 100 % on physics2.
+# questions, and 9 % of all partitions; without centering, it keeps 98 % and 86 %. On physics2 (one
+# subject, 12 partitions), the shares are 64 % and 29 %. The node's own partition is among the best
+# 15 for 89 % of the questions on the standard library, and for 100 % on physics2.
 HASHING_THRESHOLD = 0.1
 """The relevance threshold of the hashing embedder, unless one is set."""
 

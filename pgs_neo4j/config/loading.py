@@ -145,7 +145,7 @@ Limit = TypeVar("Limit", int, float)
 
 
 def lower_limit(text: object, name: str, most: Limit | None) -> Limit | None:
-    """Return the lower of ``most`` and the limit in stored knobs; None if neither exists.
+    """Return the lower of ``most`` and the stored limit ``name``; None if neither exists.
 
     Raises ConfigError if another program has changed the stored knobs.
     """

@@ -51,8 +51,8 @@ Price = Annotated[float | None, Field(ge=0.0, allow_inf_nan=False)]
 class _Rates:
     """The prices of a million tokens.
 
-    Input is ``cached`` if the provider's prompt cache held it, ``stored`` if the provider writes it
-    to the cache, and else ``plain``.
+    Input is ``cached`` if the provider reads it from its prompt cache, ``stored`` if the provider
+    writes it to the cache, and else ``plain``.
     """
 
     plain: float
@@ -62,12 +62,12 @@ class _Rates:
 
     @property
     def dearest(self) -> float:
-        """The most that an input token can cost."""
+        """The highest price of an input token."""
         return max(self.plain, self.cached, self.stored)
 
     @property
     def cheapest(self) -> float:
-        """The least that an input token can cost."""
+        """The lowest price of an input token."""
         return min(self.plain, self.cached, self.stored)
 
 
@@ -77,8 +77,8 @@ class ModelEntry(BaseModel):
     Without ``provider`` and ``base_url``, it is at the endpoint of all models. Prices are per
     million tokens, in any currency, the same for all models. A call whose prompt has more than
     ``long_prompt_tokens`` is billed at the long prices as a whole; cached input and cache writes
-    then rise in proportion to the input price. ``context`` counts the tokens the model can take,
-    its reply included.
+    then rise in proportion to the input price. ``context`` is the maximum number of tokens of a
+    prompt and its reply together.
     """
 
     model_config = TABLE
@@ -204,8 +204,8 @@ class ModelEntry(BaseModel):
     ) -> float | None:
         """Return the cost of calls of equal size; None if a price is unknown.
 
-        ``cached`` input tokens came from the provider's prompt cache, and ``stored`` ones were
-        written to it. Together they count for at most all input.
+        ``cached`` input tokens were read from the provider's prompt cache, and ``stored`` input
+        tokens were written to it. If they exceed all input tokens together, the surplus is ignored.
         """
         short = self._short_rates()
         if short is None:
@@ -220,7 +220,7 @@ class ModelEntry(BaseModel):
     def dearest(
         self, input_tokens: float, output_tokens: float, longest: float | None = None
     ) -> float | None:
-        """Return the most that these tokens can cost; None if a price is unknown.
+        """Return the maximum cost of these tokens; None if a price is unknown.
 
         ``longest`` is the length of the longest prompt, by default all input tokens.
         """
@@ -235,7 +235,7 @@ class ModelEntry(BaseModel):
     def cheapest(
         self, input_tokens: float, output_tokens: float, *, may_be_cached: bool = True
     ) -> float | None:
-        """Return the least that these tokens can cost; None if a price is unknown."""
+        """Return the minimum cost of these tokens; None if a price is unknown."""
         rates = self._possible_rates(long=self.long_prompt_tokens is not None)
         if not rates:
             return None
@@ -244,7 +244,7 @@ class ModelEntry(BaseModel):
         return (input_tokens * read + output_tokens * written) / MILLION
 
     def affordable_tokens(self, money: float) -> float | None:
-        """Return the most tokens of a call that surely costs at most ``money``.
+        """Return the maximum number of tokens of a call that certainly costs at most ``money``.
 
         Returns None if there is no limit, or if a price is unknown.
         """

@@ -38,7 +38,7 @@ Source = Literal["default", "call", "environment", "named", "user", "directory",
 """The source of a value.
 
 Three sources are places of ``pgs.toml``: ``named`` by PGS_CONFIG, in the ``user``'s configuration
-directory, and in the working ``directory``. ``customary`` is a variable of other tools.
+directory, and in the working ``directory``. ``customary`` is a variable of another tool.
 """
 
 
@@ -97,7 +97,7 @@ class Provenance:
 
     ``names`` are the settings and the keys of tables that the file sets, even if another source
     overrides them. ``customary_url`` is the value of OPENAI_BASE_URL, even if it is overridden.
-    ``customary_keys`` maps variables of other tools to the keys of providers that they hold.
+    ``customary_keys`` maps variables of other tools to the keys in them, which are for providers.
     """
 
     sources: Mapping[str, Source] = field(default_factory=dict)

@@ -36,9 +36,9 @@ Wire = Literal["openai", "anthropic", "ollama"]
 PromptCache = Literal["none", "instructions", "nodes"]
 """The parts of a prompt to mark for a provider's prompt cache, if the provider needs marks.
 
-Instructions begin every prompt of a run. To cache the text of nodes pays only if the next question
-reads the same partitions within minutes: storing it costs a quarter more than the usual price, and
-reading it again costs a tenth of it.
+Instructions begin every prompt of a run. Caching the text of nodes pays off only if the next
+question reads the same partitions within minutes: storing it costs a quarter more than the usual
+price, and reading it again costs a tenth of it.
 """
 
 LimitPlace = Literal["models", "props", "loaded", "info", "running"]
@@ -54,12 +54,12 @@ class Preset:
     """The facts about a provider.
 
     ``url`` is the root of its interface; None if each customer has a separate one, on one of the
-    ``domains``. ``variables`` customarily hold its key, the strongest first. ``extra`` goes with
+    ``domains``. ``variables`` customarily hold its key, the strongest first. ``extra`` is sent with
     every request. ``marks_blocks_of`` are prefixes of model names: the prompts of these models are
-    cached only if their blocks are marked. ``title`` is the name of a server that users run
-    themselves. ``larger_context`` is the advice for a larger context on such a server. Its
-    placeholders are the ``{model}``, the ``{tokens}`` of the context, the tokens for ``{input}``,
-    and the ``{total}`` of all ``{slots}``. The flags say that the provider:
+    cached only if the blocks of the prompts are marked. ``title`` is the name of a server that
+    users run themselves. ``larger_context`` is the advice for a larger context on such a server.
+    Its placeholders are the ``{model}``, the ``{tokens}`` of the context, the tokens for
+    ``{input}``, and the ``{total}`` of all ``{slots}``. The flags say that the provider:
 
     - ``refuses`` a prompt that is too long with an error;
     - needs the newer name of the limit on a reply (``renamed_limit``);

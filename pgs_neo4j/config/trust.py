@@ -47,7 +47,8 @@ IN_FILES: tuple[Source, ...] = ("named", "user", "directory")
 class ServerAccess:
     """An address of Neo4j with the secrets that may go there.
 
-    Without ``database``, it is the user's home database. ``ca`` is a file of certificates to trust.
+    Without ``database``, the user's home database is used. ``ca`` is a file of certificates to
+    trust.
     """
 
     uri: str
@@ -59,7 +60,7 @@ class ServerAccess:
 
 @dataclass(frozen=True, slots=True)
 class ModelAccess:
-    """An address of models with the key that may go there. Without an address, it is OpenAI's.
+    """An address of models, and the key that may go there; without an address, OpenAI's is used.
 
     ``provider`` is configured or recognized by the address; None if the server must be asked.
     ``model`` is the model's name at this address.
@@ -73,7 +74,7 @@ class ModelAccess:
 
 @dataclass(frozen=True, slots=True)
 class _Address:
-    """An address, with the setting and the source that it comes from."""
+    """An address, with its setting and its source."""
 
     url: str | None
     setting: str
@@ -306,8 +307,8 @@ def embedding_model(settings: Settings, default: str) -> str:
     """Return the name or folder of the sentence-transformers model.
 
     Loading a model runs code in its folder. So this raises ConfigError for a folder that the user
-    did not name: one that a file of the working directory names, or one in the working directory
-    that has the name of the default model.
+    did not name: a folder named by a file of the working directory, or a folder in the working
+    directory with the name of the default model.
     """
     name = settings.embedding_model or default
     source = settings.provenance.source("embedding_model")
@@ -353,9 +354,9 @@ def explain_key(settings: Settings) -> str:
 
 
 def _is_home(url: str, sources: Provenance) -> bool:
-    """Return whether an address is the home of OPENAI_API_KEY.
+    """Return whether OPENAI_API_KEY belongs to an address.
 
-    That is the server in OPENAI_BASE_URL, or else OpenAI.
+    The key belongs to the server in OPENAI_BASE_URL, or else to OpenAI.
     """
     home = sources.customary_url
     return is_same_server(url, home) if home else is_openai(url or OPENAI_URL)

@@ -28,8 +28,8 @@ class Route:
     """One chosen partition.
 
     ``similarity`` is a cosine, None if centroids did not decide. ``evidence`` counts its nodes
-    among those that match the question best. ``matches`` are the ranks of the best of these nodes,
-    best first.
+    among the nodes that match the question best. ``matches`` are the ranks of the best of these
+    nodes, best first.
     """
 
     partition: int
@@ -44,8 +44,8 @@ class Routing:
     """The routes of one question, best first, and how they were chosen.
 
     ``considered`` counts the candidate partitions. ``broad``: the question concerns the whole
-    graph. ``fallback``: no partition reached the threshold, so the best were taken. ``unmatched``:
-    nothing in the graph matches the question. ``note`` is a remark for people.
+    graph. ``fallback``: no partition reached the threshold, so the best ones were chosen.
+    ``unmatched``: nothing in the graph matches the question. ``note`` is a remark for people.
     """
 
     routes: tuple[Route, ...]
@@ -66,10 +66,10 @@ class Coverage:
     """What a session, or an answer, has read of a generation.
 
     ``partitions_swept`` counts the partitions that were read completely. ``texts_total`` counts the
-    nodes that have text, and ``texts_read`` those of them that were read with their text. Both are
-    None for an answer from a search in a graph without partitions. ``nodes_unproven`` counts nodes
-    that were shown without proof that the model was given all of them; they count neither as read
-    nor as unread.
+    nodes with text, and ``texts_read`` how many of these were read with their text. Both are None
+    for an answer from a search in a graph without partitions. ``nodes_unproven`` counts nodes that
+    were shown without proof that the model was given all of them; they count neither as read nor as
+    unread.
     """
 
     partitions_swept: int
@@ -102,8 +102,8 @@ class Synthesis:
     ``reductions`` counts the model calls that condensed reports first; it is 0 if all reports fit
     into one prompt. An empty text that is not ``complete`` means that there is no synthesis.
     ``judged``: its bullets on absences include the results of their checks. ``in_doubt`` are the
-    sentences that are marked in the text. ``struck`` are the sentences that were removed: from the
-    text, from the findings of an answer from a search, and from reports that were made without
+    sentences that are marked in the text. ``struck`` are the sentences that were removed from the
+    text, from the findings of an answer from a search, and from reports of earlier runs without
     strict checks. ``proven``: it is certain that the model was given the whole prompt.
     """
 
@@ -143,11 +143,11 @@ class Shown:
 class Answer:
     """The result of one run.
 
-    ``coverage`` is the coverage of the session at that time, and ``own_coverage`` the coverage of
-    this answer alone. ``stopped`` names the limit that ended the run early; it is empty if none
-    did. ``cost`` is in the unit of the configured prices, None if a model has no price. ``seconds``
-    are by phase. ``contexts`` are pairs: the name of a model behind an endpoint, and a phrase on
-    its context length.
+    ``coverage`` is the session's coverage when the run ended, and ``own_coverage`` covers what was
+    read for this answer alone. ``stopped`` names the limit that ended the run early; it is empty if
+    none did. ``cost`` is in the unit of the configured prices, None if a model has no price.
+    ``seconds`` are by phase. ``contexts`` pairs the name of each model behind an endpoint with its
+    context, in words.
 
     An answer from a search has no sweeps. It rests on the contents of ``shown``, and ``routing``
     has the partitions that a run with the same question would sweep.

@@ -16,9 +16,9 @@ class NodeDetails:
 
     ``properties`` are JSON data; long values are cut, and vectors are left out.
     ``properties_left_out`` counts further properties that are left out. ``partition`` is the node's
-    partition in the current generation, ``partition_label`` its label, and ``rank`` the node's
-    rank in it, 0 for the heaviest; all three are None if the node was added later. ``weight`` is
-    the property that the graph's mapping names as weight, None if it names none.
+    partition in the current generation, ``partition_label`` its label, and ``rank`` the node's rank
+    in it, 0 for the heaviest; all three are None if the node was added later. ``weight`` is the
+    value of the mapping's weight property, None if the mapping has no weight property.
     """
 
     element_id: str
@@ -47,7 +47,7 @@ class NeighborCount:
 class NodeNeighbor:
     """A relationship of a node and the node at its other end.
 
-    ``name`` and ``fact`` are empty unless the mapping names properties that hold them.
+    ``name`` and ``fact`` are empty unless the mapping names properties for them.
     """
 
     element_id: str
@@ -63,9 +63,9 @@ class NodeNeighbor:
 class NeighborPage:
     """Some neighbors of a node.
 
-    ``counts`` come only with the first page, the largest first. Pass ``after`` to get the next
-    page; it is None at the end. Unless ``complete``, the node has more relationships than were
-    examined, and all counts are lower bounds.
+    Only the first page has ``counts``, the largest first. Pass ``after`` to get the next page; it
+    is None at the end. Unless ``complete``, the node has more relationships than were examined, and
+    all counts are lower bounds.
     """
 
     neighbors: tuple[NodeNeighbor, ...]
@@ -78,8 +78,8 @@ class NeighborPage:
 class NodeFinding:
     """A finding of a run that cites a node. A model derived it from the graph.
 
-    ``quotes`` are those of its quotations that the node's text contains now. ``supported``: at
-    least one of its citations was valid.
+    ``quotes`` are the quotations of the finding that the node's text contains now. ``supported``:
+    at least one of its citations was valid.
     """
 
     id: str
@@ -94,7 +94,7 @@ class NodeFinding:
 
     @property
     def quoted(self) -> bool:
-        """Whether it quotes the node."""
+        """Whether the finding quotes the node."""
         return bool(self.quotes)
 
 
@@ -102,7 +102,8 @@ class NodeFinding:
 class PartitionMember:
     """A node of a partition; ``rank`` 0 is the heaviest.
 
-    ``weight`` is the property that the graph's mapping names as weight, None if it names none.
+    ``weight`` is the value of the mapping's weight property, None if the mapping has no weight
+    property.
     """
 
     element_id: str
@@ -132,7 +133,8 @@ class MapPlace:
 
     ``x`` and ``y`` are its position, from 0 to 1; neighbors are close together. ``area`` is its
     rectangle in a frame of 1.6 by 1: left, top, width, and height; areas are proportional to nodes.
-    ``partitions`` are the ids of the partitions in it: its own id, or those beneath the unit.
+    ``partitions`` are the ids of the partitions in it: its own id, or the ids of the partitions
+    beneath the unit.
     """
 
     id: int
@@ -189,7 +191,7 @@ class PartitionReading:
 class PartitionFlag:
     """A flag in the report on the partition ``source`` that points to the partition ``target``.
 
-    ``chased``: the session has read nodes of the target as well. A model wrote ``text``.
+    ``chased``: the session has also read nodes of the target. A model wrote ``text``.
     """
 
     source: int
@@ -203,8 +205,8 @@ class PartitionFlag:
 class PartitionDrift:
     """How the nodes of a partition have changed since its generation was made.
 
-    ``nodes`` counts the nodes that it had then, ``removed`` those of them that are gone or no
-    longer belong to the graph, and ``changed`` those with a new text, weight, or embedding.
+    ``nodes`` counts the nodes that the partition had then. Of these, ``removed`` were deleted or no
+    longer belong to the graph, and ``changed`` have a new text, weight, or embedding.
     """
 
     partition: int
@@ -214,13 +216,13 @@ class PartitionDrift:
 
     @property
     def fraction(self) -> float:
-        """The share of its nodes that are gone or changed."""
+        """The share of the partition's nodes that were removed or changed."""
         return (self.removed + self.changed) / max(self.nodes, 1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GraphDrift:
-    """The drift of each current partition; ``added`` counts nodes that are in none of them yet."""
+    """The drift of each current partition; ``added`` counts nodes that are in no partition yet."""
 
     generation: str
     added: int
@@ -231,7 +233,8 @@ class GraphDrift:
 class EntityInfo:
     """An entity of a graph.
 
-    ``mentions`` counts the chunks that mention it, once for each name and type that they give it.
+    ``mentions`` counts the chunks that mention it, once for each name and type that a chunk gives
+    the entity.
     """
 
     id: str
@@ -245,9 +248,10 @@ class EntityInfo:
 class EntityName:
     """A name of an entity, with its spellings, the most common first.
 
-    ``joined`` says why the name belongs to this entity: ``leads`` if it is the leading name,
-    ``merged`` or ``apart`` by a ruling, ``type`` if few chunks give it this type, or else the kind
-    of variant, such as ``initials``. ``to`` is the id of the name that it is joined to.
+    ``joined`` says why the name belongs to this entity: ``leads`` if it is the leading name, or
+    else the kind of variant, such as ``initials``. ``merged`` and ``apart``: a ruling joined or
+    split it. ``type``: few chunks give it this type, so it joins the entity of the more frequent
+    type. ``to`` is the id of the name that it is a variant of or was joined to, otherwise empty.
     """
 
     id: str

@@ -40,7 +40,7 @@ MALFORMED_TRIES = 3
 BULLETS_PER_SECTION = 500
 # The database and its driver take integers of 64 bits.
 INT64 = 2**63 - 1
-# No call has this many tokens, and the sum over a million such calls still fits into 64 bits.
+# No call has this many tokens, and the sum of a million calls of this size still fits into 64 bits.
 CALL_TOKENS = 10**12
 # Byte-pair tokens have 3 to 5 bytes, and tokens of blanks up to 16. An endpoint that reports fewer
 # than one token for every 20 bytes has not really counted.
@@ -80,27 +80,27 @@ def check_number(value: object) -> object:
 
 
 def text_bytes(room: int) -> int:
-    """Return the most bytes of text in a reply of ``room`` tokens."""
+    """Return the size limit of the text in a reply of ``room`` tokens, in bytes."""
     return TOKEN_BYTES * room + FRAME_BYTES
 
 
 def reply_bytes(room: int) -> int:
-    """Return the most bytes of a whole reply of ``room`` tokens, unpacked."""
+    """Return the size limit of a reply of ``room`` tokens, in bytes after decompression."""
     return ESCAPED * text_bytes(room)
 
 
 def stream_bytes(room: int) -> int:
-    """Return the most bytes of a streamed reply of ``room`` tokens, unpacked."""
+    """Return the size limit of a streamed reply of ``room`` tokens, in bytes after decompression."""
     return EVENT_BYTES * room + ESCAPED * FRAME_BYTES
 
 
 def vectors_bytes(texts: int) -> int:
-    """Return the most bytes of a reply with one vector for each text, unpacked."""
+    """Return the size limit of a reply with a vector per text, in bytes after decompression."""
     return min(VECTOR_BYTES * texts, VECTORS_BYTES) + FRAME_BYTES
 
 
 def ranking_bytes(texts: int, size: int) -> int:
-    """Return the most bytes of a reply that orders texts of ``size`` bytes, unpacked."""
+    """Return the size limit of a ranking of ``size`` bytes of text, in bytes after decompression."""
     return RESULT_BYTES * texts + ESCAPED * size + FRAME_BYTES
 
 

@@ -25,7 +25,8 @@ class Stated:
     """One bullet of a partition's report.
 
     ``place`` counts from 0 within its section. ``run`` is the id of the earlier run that made the
-    report, empty for the current run; both runs may have a report on the same partition.
+    report, empty for the current run. An earlier run and the current run may both have a report on
+    the partition.
     """
 
     partition: int
@@ -60,8 +61,8 @@ class CheckedAbsence:
     """An absence, the bullets that report it, and the result of searching for it.
 
     ``searched`` counts the nodes that were searched for ``terms`` by ``method``. Of these,
-    ``texts`` have text (None if not known), and ``count`` contain the terms. ``sightings`` are some
-    of the nodes that contain them; nodes that the session has read come first.
+    ``texts`` have text (None if not known), and ``count`` contain the terms. ``sightings`` are the
+    first nodes that contain them, read nodes first.
     """
 
     text: str

@@ -69,9 +69,9 @@ class DocumentText:
     ``page_starts`` are the places in the text where pages begin, ascending. Without an ``outline``,
     headings are searched for in the text. ``given`` are entities that are known without a model,
     sorted by place. ``labels`` are column names that begin its lines, as in ``city: Oslo``; they do
-    not count as content. ``unread`` are phrases on content of the file that is not in this text,
-    each with its page if it has one: ``page 3 is a picture``. ``title`` is the title in the file's
-    properties, if the first page has it as well.
+    not count as content. ``unread`` lists the parts of the file that are not in this text, in words
+    and with the page if known: ``page 3 is a picture``. ``title`` is the title in the file's
+    properties, if it is also on the first page.
     """
 
     text: str
@@ -87,9 +87,9 @@ class DocumentText:
 class DocumentSource:
     """The source of a document: a file, a URL, or ``data``.
 
-    A file is given by its ``path``, whose symbolic links must not lead out of ``root``, or as
-    ``opened``, which is read from its beginning. For ``data`` and ``opened``, the ending of ``id``
-    gives the format: ``DocumentSource(id="note.md", data="It is so.")``.
+    A file is given by its ``path`` or as ``opened``. Symbolic links in ``path`` must not lead out
+    of ``root``, and ``opened`` is read from its beginning. For ``data`` and ``opened``, the ending
+    of ``id`` gives the format: ``DocumentSource(id="note.md", data="It is so.")``.
     """
 
     id: str
@@ -104,8 +104,8 @@ class DocumentSource:
 class LoadedDocument:
     """A document of a source, with its size in bytes.
 
-    ``name`` is its title; if it is empty, the document is called by the end of its id. ``note``
-    says what was guessed, such as an encoding. ``media_type`` is empty if it is not known.
+    ``name`` is its title; if it is empty, the end of the id is shown instead. ``note`` says what
+    was guessed, such as an encoding. ``media_type`` is empty if it is not known.
     """
 
     id: str
@@ -129,7 +129,7 @@ class DocumentLoader(Protocol):
 
     @property
     def signature(self) -> str:
-        """A hash of everything but the source that decides texts and pages.
+        """A hash of everything, except the source, that determines texts and pages.
 
         If it changes, documents are written again.
         """
@@ -142,14 +142,14 @@ class DocumentLoader(Protocol):
     def load(self, source: DocumentSource) -> AsyncIterator[LoadedDocument | RefusedDocument]:
         """Yield the documents of a source: one with its id, or several with ids ``id#key``.
 
-        Raises InputFileError if the source cannot be read, or not to its end.
+        Raises InputFileError if the source cannot be read completely.
         """
         ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chunk:
-    """The part ``document[start:end]`` of a document, which its chunks cover without overlap.
+    """The part ``document[start:end]`` of a document. Chunks cover a document without overlap.
 
     ``sentences`` cover ``text`` without overlap; their places count from its beginning. ``context``
     is the end of the text before the chunk; prompts show it, but it belongs to no sentence of the
@@ -264,7 +264,7 @@ class DefinedName:
 class GroundedExtraction:
     """The part of a chunk's extraction that is grounded in its text.
 
-    ``dropped`` counts the rest, by reason. ``proven`` is taken from the extraction.
+    ``dropped`` counts the rest, by reason. ``proven`` is copied from the extraction.
     """
 
     entities: tuple[GroundedEntity, ...] = ()

@@ -45,9 +45,9 @@ class PathReport:
 class FoundItem:
     """A node that a search found, with its score and its score in each path.
 
-    ``way`` says how relationships lead to the node if it was found beyond a node without text, or
-    which node it is an analogy of; otherwise it is empty. ``content`` and ``metadata`` have the
-    form of results of the retrievers of neo4j-graphrag.
+    ``way`` shows the relationships that lead to it through a node without text, or the node that it
+    is an analogy of; otherwise it is empty. ``content`` and ``metadata`` have the form of results
+    of the retrievers of neo4j-graphrag.
     """
 
     id: str
@@ -128,7 +128,7 @@ class FoundUnit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FoundFinding:
-    """A finding of an earlier run: a model derived it from the graph, and it is not part of it.
+    """A finding of an earlier run. A model derived it from the graph, which does not contain it.
 
     ``score`` is the share of the question's words that the finding contains.
     """

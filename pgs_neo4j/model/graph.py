@@ -55,22 +55,22 @@ class GraphMapping:
 
     @property
     def text_properties(self) -> list[Row]:
-        """The query parameter with the properties that are text, in this order."""
+        """The text properties, in order, as a parameter for statements."""
         return _list_properties(self.text)
 
     @property
     def title_properties(self) -> list[Row]:
-        """The query parameter with the properties for titles; the first that has a value counts."""
+        """The title properties, as a parameter for statements; the first with a value counts."""
         return _list_properties((*self.titles, *filter(None, (self.title,))))
 
     @property
     def key_properties(self) -> list[Row]:
-        """The query parameter with the properties for keys; the first that has a value counts."""
+        """The key properties, as a parameter for statements; the first with a value counts."""
         return _list_properties((*self.keys, *filter(None, (self.key,))))
 
     @property
     def name_properties(self) -> list[Row]:
-        """The query parameter with the properties for a node's name: its title, or else its key."""
+        """The title properties, then the key properties, as a parameter for statements."""
         return [*self.title_properties, *self.key_properties]
 
     @property
@@ -83,13 +83,13 @@ class GraphMapping:
         return tuple(dict.fromkeys(listed))
 
     def list_words(self, label: str) -> tuple[str, ...]:
-        """Return the properties that contain words of a label's nodes, titles first, each once."""
+        """Return the properties with words of nodes with this label, titles first, each once."""
         named = (*self.titles, *filter(None, (self.title,)), *self.text)
         found = (self._find_property(label, name) for name in named)
         return tuple(dict.fromkeys(filter(None, found)))
 
     def _find_property(self, label: str, name: str) -> str:
-        """Return the property that a name stands for in nodes of a label.
+        """Return the property that a name in the mapping means for nodes of a label.
 
         It is empty if the name is a property of another label.
         """
@@ -100,12 +100,12 @@ class GraphMapping:
 
     @property
     def searched_properties(self) -> list[Row]:
-        """The query parameter with the properties to search: texts, then other titles."""
+        """The text properties, then the other title properties, as a parameter for statements."""
         return [*self.text_properties, *self.other_titles]
 
     @property
     def other_titles(self) -> list[Row]:
-        """The query parameter with the title properties that are not text of the same nodes."""
+        """The titles that are not text of the same nodes, as a parameter for statements."""
         text = self.text_properties
         return [
             own
@@ -125,7 +125,7 @@ class GraphMapping:
 
     @property
     def facts(self) -> list[dict[str, Any]]:
-        """The query parameter with the facts to read, as a list of one map.
+        """The properties of the facts to read, as a parameter for statements: a list of one map.
 
         It is empty if the mapping names no facts; statements then read no relationships.
         """
@@ -142,7 +142,7 @@ class GraphMapping:
 
 
 def split_property(name: str) -> tuple[tuple[str, str], ...]:
-    """Return the pairs of label and property that a name can stand for; an empty label means all.
+    """Return the pairs of label and property that a name can mean; an empty label means all labels.
 
     ``User.name`` can be the property ``name`` of nodes with the label ``User``, or a property of
     any node whose own name contains a dot.
@@ -159,7 +159,7 @@ def _list_properties(names: Iterable[str]) -> list[Row]:
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """The fact that a relationship of a node states; ``target`` is the element id of its end."""
+    """The fact that a relationship of a node states; ``target`` is its end node's element id."""
 
     target: str
     text: str
@@ -228,9 +228,9 @@ class Partition:
     ``id`` counts from 1. ``centroid`` is ``(d,)``, None without embeddings. ``pool``: it collects
     nodes that no relationship connects to the rest of the graph. ``lineage`` stays the same across
     generations while most members stay. ``parent`` is the id of the unit above. ``terms``
-    distinguish the partition from the others, and ``label`` consists of the best of them.
-    ``titles`` are the titles of its heaviest nodes. ``abstract`` consists of its most typical
-    sentences. ``texts`` counts its nodes with text.
+    distinguish the partition from the others, and the best terms make up ``label``. ``titles`` are
+    the titles of its heaviest nodes. ``abstract`` consists of its most typical sentences. ``texts``
+    counts its nodes with text.
     """
 
     id: int
@@ -262,7 +262,7 @@ class Partition:
 
     @property
     def gist(self) -> str:
-        """Its most typical sentences, or its summary if it has none."""
+        """The partition's abstract, or its summary if it has no abstract."""
         return self.abstract or self.summary
 
 
@@ -322,8 +322,8 @@ class Generation:
     ``common`` are words that too many partitions mention to be keywords. ``grown`` sums the shares
     of the graph that changed since partitions were last made from scratch. ``knobs`` are the
     settings of partitioning that the generation was made with. ``standing`` are the values that
-    files and environment variables have set for them over time, the latest last. ``damaged`` says
-    why the figures of a listed generation cannot be read; all figures are empty then.
+    files and environment variables have set for these knobs over time, the latest last. ``damaged``
+    says why the figures of a listed generation cannot be read; all figures are empty then.
     """
 
     id: str
@@ -377,8 +377,9 @@ class Drift:
     """How much a graph has changed since its current generation was made.
 
     ``committed``: another program has written to the database since then. Only then is the graph
-    scanned, and only then are the counts meaningful. ``nodes`` and ``relationships`` count those of
-    the graph now. ``facts_changed`` counts nodes whose weight or embedding changed.
+    scanned, and only then are the counts meaningful. ``nodes`` and ``relationships`` count the
+    nodes and relationships that the graph has now. ``facts_changed`` counts nodes whose weight or
+    embedding changed.
 
     Relationships are compared by a sketch. ``relationships_changed`` counts relationships that were
     added, removed, or reweighted; 0 is exact, and any other number is an estimate. ``grown`` sums

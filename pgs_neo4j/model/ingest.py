@@ -25,7 +25,7 @@ DocumentState = Literal[
 ]
 
 Gleaning = Literal["auto", "0", "1", "2", "3"]
-"""How often a model is asked again for missed names; ``auto``: if the text has more names."""
+"""How often a model is asked again for missed names; ``auto``: only if the text has more names."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,15 +33,15 @@ class DocumentOutcome:
     """The result of an ingestion for one document.
 
     ``reason`` says why it failed, and ``note`` what was guessed, such as an encoding. ``unread``
-    are phrases on content of its file that is not in the graph, such as ``page 3 is a picture``.
+    lists the parts of its file that are not in the graph, such as ``page 3 is a picture``.
     ``extracted`` counts the chunks that were new, and ``unproven`` the chunks for which nothing
     proves that the model was given the whole text.
 
     Some values of ``state`` need an explanation. ``stale``: another model, prompt, or schema
-    extracted the document. ``moved``: it had the id ``former``, whose file is gone. ``missing``:
-    its file is gone from a folder that was read completely. ``elsewhere``: it does not belong to
-    such a folder, and stays unchanged. ``empty``: its file has no content. ``waiting``: a limit
-    ended the ingestion before this document.
+    extracted the document. ``moved``: it had the id ``former``, whose file no longer exists.
+    ``missing``: its file is no longer in a folder that was read completely. ``elsewhere``: it does
+    not belong to such a folder, and stays unchanged. ``empty``: its file has no content.
+    ``waiting``: a limit ended the ingestion before this document.
     """
 
     id: str
@@ -60,26 +60,26 @@ class Ingested:
     """The result of an ingestion.
 
     ``outcomes`` are sorted by document id. ``skipped`` counts files that no reader can read, by
-    file name ending. ``dropped`` counts records in replies that are not grounded in the text, by
+    file name ending. ``dropped`` counts statements of replies that the text does not support, by
     reason.
 
-    ``described`` counts entities that a model described from many chunks, and ``undescribed``
-    entities that still wait for a description, for the reason ``undescribed_why``.
+    ``described`` counts entities that a model described from many chunks, ``undescribed`` counts
+    entities that still wait for a description, and ``undescribed_why`` says why.
 
-    ``judged`` counts pairs of close names that a model judged, ``joined`` those of them that name
-    the same thing, and ``unjudged`` pairs that are still open, for the reason ``unjudged_why``.
-    ``unjudged_places`` are the first of these pairs that are too long for the model.
+    ``judged`` counts pairs of close names that a model judged, and ``joined`` how many of these
+    pairs name the same thing. ``unjudged`` counts pairs that are still open, and ``unjudged_why``
+    says why. ``unjudged_places`` are the first open pairs that are too long for the model.
 
-    ``embedded`` counts texts that got a vector, and ``unembedded`` texts without one, for the
-    reason ``unembedded_why``; an ingestion that makes no vectors only counts the missing ones.
+    ``embedded`` counts texts that got a vector, and ``unembedded`` counts texts without a vector;
+    ``unembedded_why`` says why. An ingestion that makes no vectors only counts the missing vectors.
     ``unembedded_places`` are the first nodes and facts for which the embedder failed.
     ``embedded_unproven`` counts further texts that got a vector, without proof that the model read
     all of the text. ``embedding_notes`` are remarks on the endpoint of the embedder.
 
     ``uncounted`` counts calls without proof that the model was given the whole prompt, including
     calls of earlier ingestions whose replies were used. ``stopped`` says which limit ended the
-    ingestion early. ``deletion`` is about documents whose files are gone. ``job`` is the id of the
-    job's record.
+    ingestion early. ``deletion`` reports on the deleted documents, whose files no longer exist.
+    ``job`` is the id of the job's record.
     """
 
     graph: str
@@ -123,7 +123,7 @@ class Ingested:
 
     @property
     def chunks_unproven(self) -> int:
-        """How many chunks of its documents have no proof that the model was given all of them.
+        """How many chunks of its documents lack proof that the model was given the whole chunk.
 
         Another ingestion does not change that, unless it extracts them again.
         """
@@ -155,7 +155,7 @@ class Ingested:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExtractionForecast:
-    """The calls to extract some chunks, and the most that gleaning may add."""
+    """The calls to extract some chunks, and the maximum that gleaning may add."""
 
     calls: PlannedCalls = field(default_factory=PlannedCalls)
     gleaning: PlannedCalls = field(default_factory=PlannedCalls)
@@ -172,7 +172,7 @@ class EmbeddingForecast:
 
     ``texts`` counts chunks and the texts in the graph that wait for a vector. ``found`` is a guess
     at the number of names and facts that are still to be extracted, and ``more`` are the calls for
-    those. ``priced``: the model has a price.
+    these names and facts. ``priced``: the model has a price.
     """
 
     model: str
@@ -221,8 +221,8 @@ class IngestPlan:
     ``describing`` are the calls for descriptions, None if a custom part makes them, whose cost is
     not known. ``embedding`` describes what would be embedded, None if no vectors are wanted.
     ``seconds`` is a rough guess. ``budget`` says what a limit would leave out; it is empty if
-    nothing is left out. ``contexts`` are pairs: the name of a model, and a phrase on its context
-    length. ``context_advice`` has a sentence for each short context. Both are empty without a call.
+    nothing is left out. ``contexts`` pairs the name of each model with its context, in words.
+    ``context_advice`` has a sentence for each short context. Both are empty without a call.
     """
 
     graph: str
@@ -256,8 +256,8 @@ class IngestPlan:
 class IngestedDocument:
     """A document as stored in a graph; ``size`` is in bytes.
 
-    ``unread`` are phrases on content of its file that is not in the graph. ``unproven`` counts the
-    chunks without proof that the model was given all of them.
+    ``unread`` lists the parts of its file that are not in the graph. ``unproven`` counts the chunks
+    without proof that the model was given the whole chunk.
     """
 
     id: str
@@ -293,10 +293,9 @@ class DocumentDetails:
     """A document of a graph with its chunks; ``size`` is in bytes.
 
     ``source`` is its file or URL, and ``ingested_at`` the time when it was last written. ``schema``
-    is the hash of its schema, and ``types`` are the entity types of that schema. ``stale`` lists
-    what an ingestion with the current model and settings would make differently. ``unread`` are
-    phrases on content of its file that is not in its chunks. Fields that were not stored with it
-    are empty.
+    is the hash of its schema, and ``types`` are the entity types of that schema. ``stale`` says why
+    an ingestion with the current model and settings would make it differently. ``unread`` lists the
+    parts of its file that are not in its chunks. Fields that were not stored with it are empty.
     """
 
     graph: str
@@ -318,7 +317,7 @@ class DocumentDetails:
 
     @property
     def dropped(self) -> dict[str, int]:
-        """How many records on its chunks were left out, by reason, the most first."""
+        """How many records about its chunks were left out, by reason, most frequent first."""
         total: Counter[str] = Counter()
         for chunk in self.chunks:
             total.update(chunk.dropped)
@@ -354,11 +353,11 @@ class Deletion:
 
     ``replies`` counts deleted cached replies, and ``descriptions`` deleted descriptions of
     partitions and nodes. ``sentences`` counts the sentences that were searched for, in ``scanned``
-    characters and in the full-text ``indexes``. ``short`` counts sentences that were not, because
-    they are so short that they occur everywhere. ``scanned`` is 0 if there was nothing to search
-    for. ``held`` counts the places that still hold text, and ``holders`` are the first of them.
-    ``resumed`` counts further documents, whose deletion was interrupted before. Their text is also
-    searched for, but not in indexes, because only hashes of it are left.
+    characters and in the full-text ``indexes``. ``short`` counts sentences that were not searched
+    for, because they are so short that they occur everywhere. ``scanned`` is 0 if there was nothing
+    to search for. ``held`` counts the places that still contain text, and ``holders`` are the first
+    of these places. ``resumed`` counts further documents, whose deletion was interrupted before.
+    Their text is also searched for, but not in indexes, because only hashes of it are left.
     """
 
     documents: int = 0
@@ -384,7 +383,7 @@ class Deletion:
 
     @property
     def proven(self) -> bool:
-        """Whether a search proved that nothing holds the text any more, or there was no text."""
+        """Whether a search proved that no place still contains the text, or there was no text."""
         if self.unsearched or self.held:
             return False
         return all(run.forgotten for run in self.quoting)

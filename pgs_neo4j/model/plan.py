@@ -11,7 +11,7 @@ from pgs_neo4j.model.notebook import render
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlannedMost:
-    """The most that calls take, even if replies are cut off or rejected and requested again.
+    """The maximum that calls use, even if replies are cut off or rejected and requested again.
 
     ``cost`` is None if a model has no price.
     """
@@ -31,7 +31,7 @@ class PlannedMost:
         )
 
     def times(self, count: int) -> PlannedMost:
-        """Return the most that ``count`` times these calls take."""
+        """Return the maximum that these calls use if they are made ``count`` times."""
         return PlannedMost(
             calls=count * self.calls,
             input_tokens=count * self.input_tokens,
@@ -115,22 +115,21 @@ class PlannedCalls:
 class Plan:
     """Everything that is known about a run before its first model call.
 
-    ``routed`` is the call that embeds the question, if it may cost something. ``synthesis``
-    includes the reductions before it. ``flagged`` is what flags may add, for the largest unrouted
-    partitions. ``without_flags`` and ``with_flags`` are the likely range of everything. ``most`` is
-    never exceeded, unless requests fail, a server cuts prompts off, or a text has more than 1.5
-    tokens for each estimated token.
+    ``routed`` are the calls that embed the question, if the endpoint may cost something.
+    ``synthesis`` includes the reductions before it. ``flagged`` are the calls that flags may add,
+    for the largest partitions that are not routed. ``without_flags`` and ``with_flags`` bound the
+    likely total. ``most`` is never exceeded, unless requests fail, a server cuts prompts off, or a
+    text has more than 1.5 tokens for each estimated token.
 
     ``low`` and ``high`` are the likely range of the cost without flags, in the unit of the
     configured prices; both are None if a model has no price. ``low_uncached`` is the lower end if
-    no provider has cached any input. ``budget`` says what a limit would leave out; it is empty if
+    no provider has cached the input. ``budget`` says what a limit would leave out; it is empty if
     nothing is left out.
 
-    ``advice`` says how to make partitions so small that one pass shows a whole partition; it is
-    empty if they already are. ``contexts`` are pairs: the name of a model behind an endpoint, and a
-    phrase on its context length. ``context_advice`` has a sentence for each short context.
-    ``partitions_note`` says that partitions were just made, or that a question would replace them
-    first; otherwise it is empty.
+    ``advice`` says how to make partitions that fit into one pass; it is empty if they fit.
+    ``contexts`` pairs the name of each model behind an endpoint with its context, in words.
+    ``context_advice`` has a sentence for each short context. ``partitions_note`` says that
+    partitions were just made, or that a question would replace them first; otherwise it is empty.
     """
 
     graph: str

@@ -41,9 +41,9 @@ class PromptNode:
 class PromptNeighbor:
     """The digest of a neighboring partition, whose texts are not in the prompt.
 
-    ``titles`` are the titles of its heaviest nodes. ``reached`` are the titles of the nodes that
-    most relationships from the partition in the prompt lead to. ``edges`` counts the relationships
-    between both.
+    ``titles`` are the titles of its heaviest nodes. ``reached`` are the titles of its nodes with
+    the most relationships from the partition in the prompt. ``edges`` counts the relationships
+    between the two partitions.
     """
 
     name: str
@@ -118,10 +118,10 @@ class Left:
 class Completion:
     """A model's whole reply.
 
-    ``truncated``: it stopped at the token limit. ``left`` are the endpoint's remaining rate
-    limits. ``doubted``: the endpoint reported an impossible usage, so ``usage`` is estimated.
-    ``counted`` is the length of the prompt in tokens as the endpoint reported it, None if it did
-    not. ``proven``: it is certain that the model was given the whole prompt.
+    ``truncated``: it stopped at the token limit. ``left`` are the endpoint's remaining rate limits.
+    ``doubted``: the endpoint reported an impossible usage, so ``usage`` is estimated. ``counted``
+    is the length of the prompt in tokens as the endpoint reported it, None if it reported no
+    length. ``proven``: it is certain that the model was given the whole prompt.
     """
 
     text: str

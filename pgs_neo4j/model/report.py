@@ -86,7 +86,7 @@ class Flag:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Absence:
-    """Something that a report says is missing in its partition."""
+    """Something that is missing in a partition, according to its report."""
 
     text: str
 
@@ -120,8 +120,8 @@ class Report:
 class Usage:
     """The calls and tokens that were paid for.
 
-    ``input_tokens`` counts all input. Of it, the provider read ``cache_read_tokens`` from its
-    prompt cache and stored ``cache_write_tokens`` there; it charges other prices for both.
+    ``input_tokens`` counts all input. Of these tokens, the provider read ``cache_read_tokens`` from
+    its prompt cache and stored ``cache_write_tokens`` in it; both kinds have other prices.
     ``estimated``: an endpoint reported no usage, so some tokens are estimated. ``cached`` counts
     replies from the reply cache of pgs, which cost nothing.
     """

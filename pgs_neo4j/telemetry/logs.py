@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from pgs_neo4j.telemetry.redaction import redacted
 
 FIELDS = "fields"
-"""The attribute of a log record that holds further fields, as values by name."""
+"""The attribute of a log record with additional fields, as values by name."""
 
 RUN: ContextVar[str] = ContextVar("pgs_run", default="")
 JOB: ContextVar[str] = ContextVar("pgs_job", default="")

@@ -103,7 +103,7 @@ def start_span(
 
     Spans inside a ``current`` span are its children. A span that is not ``current`` may end in
     another task. ``client`` is true for a call to another program. If the block fails, the span
-    records the type of the error, but never its message, which may hold text of a graph.
+    records the type of the error, but never its message, which may contain text of a graph.
     """
     tracer = _find_tracer()
     return NOTHING if tracer is None else _ActiveSpan(tracer, name, attributes, current, client)
