@@ -85,22 +85,22 @@ def text_bytes(room: int) -> int:
 
 
 def reply_bytes(room: int) -> int:
-    """Return the size limit of a reply of ``room`` tokens, in bytes after decompression."""
+    """Return the size limit of a complete reply of ``room`` tokens, in decompressed bytes."""
     return ESCAPED * text_bytes(room)
 
 
 def stream_bytes(room: int) -> int:
-    """Return the size limit of a streamed reply of ``room`` tokens, in bytes after decompression."""
+    """Return the size limit of a streamed reply of ``room`` tokens, in decompressed bytes."""
     return EVENT_BYTES * room + ESCAPED * FRAME_BYTES
 
 
 def vectors_bytes(texts: int) -> int:
-    """Return the size limit of a reply with a vector per text, in bytes after decompression."""
+    """Return the size limit of a reply with a vector per text, in decompressed bytes."""
     return min(VECTOR_BYTES * texts, VECTORS_BYTES) + FRAME_BYTES
 
 
 def ranking_bytes(texts: int, size: int) -> int:
-    """Return the size limit of a ranking of ``size`` bytes of text, in bytes after decompression."""
+    """Return the size limit of a ranking of ``size`` bytes of text, in decompressed bytes."""
     return RESULT_BYTES * texts + ESCAPED * size + FRAME_BYTES
 
 

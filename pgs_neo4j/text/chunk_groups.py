@@ -68,9 +68,9 @@ def fill_groups(
 def end_groups(
     text: str, sentences: Iterable[Sentence], ends: Sequence[int]
 ) -> Iterator[list[SizedSentence]]:
-    """Yield the sentences of each chunk; a sentence that a chunk ends in is divided there.
+    """Yield the sentences of each chunk; a sentence is divided if a chunk ends inside it.
 
-    Raises ValueError unless ``ends`` ascend within the text, and the last one is its end.
+    Raises ValueError unless ``ends`` increase and the last one is the end of the text.
     """
     bounded = [0, *ends]
     if bounded[-1] != len(text) or any(a >= b for a, b in pairwise(bounded)):
@@ -95,7 +95,7 @@ def end_groups(
 
 
 def divide(sizes: IntArray, room: int, ranks: RankArray) -> Iterator[tuple[int, int]]:
-    """Yield the sentences ``[first, last)`` of each group, of ``sizes`` ``(n,)`` bytes.
+    """Yield the sentences ``[first, last)`` of each group; ``sizes`` ``(n,)`` are their bytes.
 
     The document is cut at the sentence end with the lowest of the ``ranks`` ``(n,)``. Its parts are
     cut in the same way, until they have at most ``MOST`` times ``room`` bytes. Cuts leave at least
@@ -117,7 +117,7 @@ def divide(sizes: IntArray, room: int, ranks: RankArray) -> Iterator[tuple[int, 
 
 
 def _best_cut(sums: NDArray[np.float64], first: int, last: int, room: int, ranks: RankArray) -> int:
-    """Return the sentence before which to divide a part; the middle one of equal ranks wins."""
+    """Return the sentence that begins the second half of a part; the middle of equal ranks wins."""
     low = int(np.searchsorted(sums, sums[first] + LEAST * room))
     high = int(np.searchsorted(sums, sums[last] - LEAST * room, side="right")) - 1
     low, high = max(low, first + 1), min(high, last - 1)
@@ -142,7 +142,7 @@ def hash_ranks(text: str, sentences: Sequence[Sentence]) -> RankArray:
 
 
 def similarity_ranks(vectors: NDArray[np.floating], sentences: Sequence[Sentence]) -> RankArray:
-    """Return a rank ``(n,)`` for each sentence end: how similar its two sides are.
+    """Return a rank ``(n,)`` for each sentence end: how similar the texts on its two sides are.
 
     ``vectors`` are ``(n, d)``.
     """

@@ -38,7 +38,7 @@ MOST_SENTENCES = 1_000_000
 made."""
 
 MOST_LABELS = 1_000
-"""All chunks of a record carry its labels if there are at most this many; few tables have more."""
+"""If a record has at most this many labels, each chunk carries all; few tables have more."""
 
 LEAST_LETTERS = 20
 """Minimum average length of sentences, in characters, in a document with more than
@@ -98,7 +98,7 @@ def chunk_document(
 
     A document of at most one and a half times the size is one chunk. The strategy ``semantic``
     needs ``vectors`` ``(n, d)``, one for each sentence that ``split_sentences`` yields. Raises
-    ValueError without them, and if a text has too many sentences for its size.
+    ValueError without these vectors, and if a text has too many sentences for its size.
     """
     total = size_bytes(document.text)
     groups = _group_sentences(document.text, total, rules, vectors)
@@ -110,8 +110,8 @@ def chunks_ending(
 ) -> Iterator[Chunk]:
     """Yield the chunks of a document that end at the given places of its text.
 
-    Of the rules, only the overlap counts. Raises ValueError unless ``ends`` ascend within the text
-    and the last one is its end, and if a text has too many sentences for its size.
+    Of the rules, only the overlap counts. Raises ValueError unless ``ends`` increase and the last
+    one is the end of the text. Also raises it if a text has too many sentences for its size.
     """
     text = document.text
     groups = end_groups(text, bounded_sentences(text), ends)
@@ -133,7 +133,7 @@ def _make_chunks(
             end=end,
             text=stretch,
             hash=digest(stretch),
-            # ``replace`` would take ten times as long, and there are many sentences.
+            # Calling ``replace`` would take ten times as long, and there are many sentences.
             sentences=tuple(
                 Sentence(one.start - start, one.end - start, one.kind, one.opens, one.level)
                 for one in sentences

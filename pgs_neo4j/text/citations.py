@@ -1,13 +1,12 @@
 """Reads the citations in a model's text, resolves the nodes they name, and prepares their display.
 
-A citation is a pair of brackets that holds aliases and nothing else. The brackets are square or
-round, narrow or full-width: ``[n1]``, ``(n1, n2)``, ``【P4:n1; n2】``, ``[nodes n3 and n5]``. Two
-aliases with a hyphen or a longer dash between them are a range: ``[n3-n7]``. A range cites every
-node in it if all of them were in the prompt and there are at most ``RANGE``. Otherwise it cites its
-two ends.
+A citation is a pair of brackets that contains only aliases. The brackets are square or round,
+narrow or full-width: ``[n1]``, ``(n1, n2)``, ``【P4:n1; n2】``, ``[nodes n3 and n5]``. Two aliases
+with a hyphen or a longer dash between them are a range: ``[n3-n7]``. A range cites every node in it
+if all of them were in the prompt and there are at most ``RANGE``. Otherwise it cites its two ends.
 
-An answer stores which of its citations are valid, decided when it is made. To show a text,
-``pieces`` only finds the places of its aliases. All functions take time in proportion to the text.
+When an answer is made, it stores which of its citations are valid. So to show its text, ``pieces``
+only has to find the aliases. All functions take time in proportion to the text.
 """
 
 from __future__ import annotations
@@ -23,8 +22,8 @@ from pgs_neo4j.text.shown import one_line
 _DASH = r"(?:[-\u2010-\u2015\u2212]|to(?!\w))"
 _NAME = r"(?:P\d{1,9}(?:\s*[:.]\s*|\s+))?(?:nodes?\s+)?n\d{1,9}(?!\w)"
 
-# The word before a bare alias belongs to the alias. So there is only one way to read a group, and
-# no bracket inside it, and matching takes linear time.
+# The word before a bare alias belongs to the alias, and a group contains no brackets. So there is
+# only one way to read a group, and matching takes linear time.
 _MARK = r"(?:[,;&/]|and(?!\w)|nodes?(?!\w|\s+n\d{1,9}(?!\w)))"
 _PARTS = r"(?:P(?P<partition>\d+)[\s:.]+)?(?:nodes?\s+)?n(?P<number>\d+)"
 GROUP = re.compile(
@@ -41,8 +40,8 @@ ALIAS = re.compile(_PARTS, re.IGNORECASE)
 ENTRY = re.compile(rf"(?P<range>{_DASH}\s*)?{_PARTS}", re.IGNORECASE)
 """An alias, with ``range`` if a dash before it makes it the end of a range."""
 
-RANGE = 20  # nodes that a range may cite without naming them all
-SHORT_TITLE = 36  # characters of a node's title in running text
+RANGE = 20  # maximum number of nodes that a range may cite without naming each
+SHORT_TITLE = 36  # maximum characters of a node's title in running text
 Place = tuple[int, str]  # partition id, or 0 if the text names no partition, and alias
 
 

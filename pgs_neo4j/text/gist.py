@@ -23,7 +23,7 @@ from pgs_neo4j.text.normal_form import count_unsegmented, has_unsegmented, mark_
 from pgs_neo4j.text.ranking import Corpus
 from pgs_neo4j.text.words import words
 
-MOST_TERMS = 6  # search terms of an absence; one node rarely holds more
+MOST_TERMS = 6  # search terms of an absence; one node rarely contains more
 PHRASE_WORDS = 4  # a quotation with this many content words is a sentence, not a term
 UNSPACED_WORD = 6  # in a script without blanks, a longer run is more than one word
 
@@ -33,7 +33,7 @@ SAME = 0.5
 SPEAKS = 0.4
 SHARED = 2  # words that both texts must have, unless one of them has fewer
 
-# Words that state an absence, not its subject; all forms that occur.
+# Words that state an absence, not its subject, in all forms that occur.
 _ENGLISH = """
 absence absences absent account accounts addressed addresses addressing appear appears appeared
 area areas asks aspect aspects cited citation claim claims concrete content contents context
@@ -68,8 +68,8 @@ JARGON = frozenset(_ENGLISH.split())
 """Words that describe an absence rather than its subject, in lower case."""
 
 FOREIGN = frozenset(_OTHERS.split())
-"""Function words and words of absences in four other languages, in lower case. They do not count in
-capitals, since such a word is a name: MIT, UN."""
+"""Function words and words of absences in four other languages, in lower case. A word in capitals
+is not one of them, because it is a name: MIT, UN."""
 
 _IDLE = JARGON | FOREIGN
 _GENERIC = """
@@ -100,7 +100,7 @@ _PARTITION = re.compile(r"(?<![^\W_])[Pp]\d{1,9}(?![^\W_])")
 _SIGN = rf"(?:[^\W_]|[{mark_class()}])"
 _WORD = re.compile(rf"{_SIGN}+(?:[._\-\u2010\u2011]{{1,2}}{_SIGN}+)*")
 _END = ".!?:;"
-ROUNDING = 1e-9  # a tolerance, so that the last digit of a sum decides nothing
+ROUNDING = 1e-9  # a tolerance, so that rounding errors decide nothing
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,7 +267,7 @@ def grouped(gists: Sequence[frozenset[str]], rarity: Rarity) -> list[list[int]]:
 
 
 def _find_rarest(gist: frozenset[str], rarity: Rarity) -> list[str]:
-    """Return the rarest roots; the other roots hold less than ``SAME`` of the weight."""
+    """Return the rarest roots; the other roots have less than ``SAME`` of the weight."""
     ordered = sorted(gist, key=lambda part: (-rarity.weight([part]), part))
     left = total = rarity.weight(gist)
     rarest: list[str] = []

@@ -1,4 +1,4 @@
-"""Finds the column names that begin the lines of a record, as in ``city: Oslo``; blanks them."""
+"""Finds the column names that begin a record's lines, as in ``city: Oslo``, and blanks them out."""
 
 from __future__ import annotations
 

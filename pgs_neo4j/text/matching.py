@@ -23,7 +23,7 @@ from pgs_neo4j.text.normal_form import (
 )
 from pgs_neo4j.text.words import MIN_STEM, stem, words
 
-LONGEST_WORD = 80  # compared characters of a word; longer words are dumps of data
+LONGEST_WORD = 80  # only this many characters of a word are compared; longer words are data dumps
 LONGEST_ENDING = 8  # forms of a word differ by at most this many characters, such as "ations"
 PHRASE_WINDOW = 60  # characters for a word of a phrase and the gap after it
 UNSPACED = 0x2E80  # scripts from here on put no blanks between words (Han, Kana, Hangul)
@@ -44,7 +44,7 @@ class SearchTerms:
 
     @property
     def usable(self) -> tuple[str, ...]:
-        """The terms with words, longest (and likely rarest) first."""
+        """The distinct terms with at least one word, longest (and probably rarest) first."""
         terms = [term for term in dict.fromkeys(self.terms) if forms(term)]
         return tuple(sorted(terms, key=lambda term: (-len(probe(term)), term)))
 
@@ -199,8 +199,8 @@ def pattern(term: str) -> str:
     """Return a Java regular expression for texts that contain the term.
 
     It matches an entire lower-case text. It is more precise than ``filters``, and a hundred times
-    slower (20 µs for 1 KB): words begin as they should and are close together. It does not find
-    words in the middle of camelCase.
+    slower (20 µs for 1 KB): each match begins at the beginning of a word, and the words are close
+    together. It does not find words in the middle of camelCase.
     """
     parts = filters(term)
     if any(_is_unspaced(part) for part in parts):

@@ -1,4 +1,4 @@
-"""Takes names apart into words, and the places at which spellings join or divide them.
+"""Splits names into words, and finds the places where spellings join or divide these words.
 
 It also recognizes abbreviations of names.
 """
@@ -50,9 +50,9 @@ MINOR_WORDS = frozenset(_MINOR.split())
 class NameForm:
     """A name without the signs that its spelling may leave out.
 
-    ``words`` are divided at blanks and joiners. ``letters`` joins them all. ``blanks`` are the
-    places in ``letters`` of blanks, and ``joints`` the places of signs that another spelling may
-    write as a blank or leave out.
+    ``words`` are divided at blanks and joiners. ``letters`` are all words joined. ``blanks`` are
+    the places in ``letters`` of blanks, and ``joints`` the places of signs that another spelling
+    may write as a blank or leave out.
     """
 
     words: tuple[str, ...]
@@ -68,7 +68,7 @@ class NameForm:
         return self.letters == other.letters and parted <= self.joints | other.joints
 
 
-@lru_cache(maxsize=8192)  # more than a publication has names
+@lru_cache(maxsize=8192)  # more names than a publication has
 def name_form(key: str, kind: str) -> NameForm:
     """Return the form of a normalized name with the type ``kind``.
 
@@ -128,7 +128,7 @@ def legal_form(form: NameForm) -> tuple[NameForm, str]:
 
 
 def is_number(word: str) -> bool:
-    """Return whether a word holds a digit; such words must be equal to match."""
+    """Return whether a word contains a digit; words with digits match only if they are equal."""
     return any(map(str.isdigit, word))
 
 
@@ -209,8 +209,8 @@ def without_plural(short: str) -> str:
 def abbreviates(short: str, words: Sequence[str]) -> bool:
     """Return whether ``short`` abbreviates ``words``; both are in capitals.
 
-    Each word gives its first letter, and may give more letters in their order (deoxyribonucleic
-    acid, DNA). Only minor words may give no letter.
+    Each word contributes its first letter, and may contribute more letters in their order
+    (deoxyribonucleic acid, DNA). Only minor words may contribute no letter.
     """
     letters = "".join(filter(str.isalnum, short))
     if not SHORTEST <= len(letters) <= LONGEST or len(words) > MOST_WORDS:

@@ -28,7 +28,7 @@ SHORTEST_OF_BODIES = 3
 """Minimum letters of an organization's acronym. For other names, three letters are ambiguous."""
 
 BLOCKS = 5
-"""Number of blocks of a name; each place holds another kind of block."""
+"""Number of blocks of a name; each position has a different kind of block."""
 
 VariantKind = Literal[
     "spelling", "definition", "company form", "acronym", "initials", "typing error"
@@ -65,7 +65,7 @@ _AFTER = {line[0]: frozenset(line[1:]) for line in _PAIRS.split()}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PresentName:
-    """A name of a type that some live chunk mentions.
+    """A name, with its type, that at least one live chunk mentions.
 
     ``sure`` means that a model named it. ``proper`` means that its words begin with capitals, as in
     World Bank; ``capitals``, that it has only capitals, as in WHO; ``brief``, that it is one word
@@ -130,8 +130,8 @@ def present_name(
 def variant_kind(one: PresentName, other: PresentName) -> VariantKind | None:
     """Return how two names are variants of each other, or None if they are not.
 
-    Names that were found by statistics (not ``sure``) are plain words. They only vary in their
-    spelling, or by definitions.
+    Names that were found by statistics (not ``sure``) are plain words. They are variants only by
+    spelling or by definition.
     """
     if one.type != other.type or one.key == other.key:
         return None
@@ -259,7 +259,7 @@ def _is_misspelled(one: PresentName, other: PresentName) -> bool:
 def _find_outline(name: PresentName) -> str | None:
     """Return the part of a name that typing errors do not change, or None.
 
-    It is the ends of its words, or, of a single word, the set of its letters.
+    The part is the ends of the name's words or, for a single word, the set of its letters.
     """
     words = name.form.words
     if not name.proper or not any(_may_err(word) for word in words):

@@ -15,8 +15,8 @@ from pgs_neo4j.model import Fact, Node
 
 TITLE_LENGTH = 100
 NAME_LENGTH = 80  # characters of a relationship's type, and of its name
-VECTOR = 32  # a list with at least this many whole numbers is taken for a vector
-HEAD = 2000  # characters in which the first line is looked for
+VECTOR = 32  # a list with at least this many whole numbers counts as a vector
+HEAD = 2000  # characters that are searched for the first line
 _HANDLE = re.compile(r"\d+:[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}:\d+")
 
 
@@ -121,8 +121,8 @@ def _find_facts(text: Sequence[Any]) -> tuple[Fact, ...]:
 def title_of(title: Any, text: Sequence[Any], key: Any, label: str = "") -> str:
     """Return a node's title, else its text's first line, else its key, else an empty text.
 
-    A fact cannot be a title, since it is as much about its target. A key without letters means
-    nothing to people, so it gets the ``label`` before it, if that is known: ``Order 10248``.
+    A fact cannot be a title, because it is also about its target. A key without letters means
+    nothing to people, so the ``label`` is put before it, if the label is known: ``Order 10248``.
     """
     own = (value for value in text if not isinstance(value, dict))
     first = _strip_value(title) or joined_text(own)

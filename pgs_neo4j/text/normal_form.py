@@ -24,7 +24,7 @@ from itertools import chain
 
 from pgs_neo4j.text.invisible import IGNORED
 
-# Points that most texts leave to the reader: Hebrew, Arabic with its stretching sign, and Syriac.
+# Points that most texts omit: of Hebrew, of Arabic with its stretching sign, and of Syriac.
 _POINTS = (
     r"\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a\u0640\u064b-\u065f\u0670"
     r"\u06d6-\u06dc\u06df-\u06e4\u06e7\u06e8\u06ea-\u06ed\u0730-\u074a\u08d3-\u08e1\u08e3-\u08ff"
@@ -35,7 +35,8 @@ _DROPPED = re.compile(f"[{IGNORED}{_SHAPING}{_POINTS}]")
 _TRADE = re.compile("[\u2120\u2122]")
 # A raised digit after a whole word is the number of a footnote. After a unit, it is a power.
 _RAISED = r"[\u2070\u00b9\u00b2\u00b3\u2074-\u2079]"
-# A pattern that begins with a sign is searched quickly, so the text before it is only checked then.
+# A pattern that begins with a sign is searched quickly. So the text before is checked only after
+# the sign was found.
 _FOOTNOTE = re.compile(rf"{_RAISED}(?<=[^\W\d_]{{4}}{_RAISED}){_RAISED}*")
 _GROUP_BLANK = re.compile(r"[\u00a0\u2009\u202f](?<=\d.)(?=\d{3}(?!\d))")
 _GROUP_COMMA = re.compile(r",(?<=\d,)(?<!\d{4},)(?=\d{3}(?!\d))")
@@ -65,7 +66,7 @@ _GREEK = (range(0x370, 0x400), range(0x1F00, 0x2000))
 _DOTTED_I = "i\u0307"  # the lower case of a Turkish capital I with a dot
 
 # Scripts without spaces between words. Korean has spaces, but they do not divide a word from its
-# particles. The last planes hold rare ideographs.
+# particles. The last planes contain rare ideographs.
 _UNSEGMENTED = re.compile(
     "[\u0e01-\u0eff\u0f40-\u0fbc\u1000-\u109f\u1100-\u11ff\u1780-\u17d3\u1950-\u19df\u1a20-\u1aad"
     "\u1b00-\u1b4c\u2e80-\u2fdf\u3005-\u3007\u3021-\u3029\u3031-\u3035\u3041-\u30fa\u30fc-\u318e"

@@ -1,6 +1,6 @@
 """Prepares text of the graph for a prompt: makes it harmless, and cuts it at words.
 
-Cuts limit characters and UTF-8 bytes at once.
+Each cut limits both characters and UTF-8 bytes.
 """
 
 from __future__ import annotations
@@ -51,9 +51,9 @@ def cut(text: str, characters: int, size_bytes: int) -> str:
 
 
 def chunks(text: str, room: tuple[int, int]) -> Iterator[str]:
-    """Split the text into chunks of at most ``room``, a number of characters and one of bytes.
+    """Split the text into chunks of at most ``room``, in characters and in bytes.
 
-    Each line also counts ``MARGIN``. Joined, the chunks are the text. A line that is too long is
+    Each line also counts ``MARGIN``. The joined chunks equal the text. A line that is too long is
     cut after a word that ends in the second half of the room, if any. ``room`` must fit at least
     one character.
     """

@@ -1,4 +1,4 @@
-"""Decides by a property's name whether it holds its node's name, a text, or something else.
+"""Decides by a property's name whether it contains a node's name, a text, or something else.
 
 The last words show the kind of value: ``productName`` is a name, and ``nameId`` is not. The words
 before them show the owner: a ``shipName`` on an order is not the name of the order.
@@ -106,7 +106,7 @@ owner author parent father mother manager supervisor spouse partner agent first 
 original former previous old alt alternate alternative job work position role academic courtesy file
 column table field class type category group source channel
 """
-# Words of values that hold one fact only. The last word decides, or any word if it is unknown.
+# Words of values that contain only one fact. The last word decides, or any word if it is unknown.
 _OTHER_WORDS = """
 address addr street city town state region province country countries county continent district zip
 zipcode postcode postalcode postal location place lat lng lon latitude longitude coordinates coord
@@ -191,12 +191,12 @@ def names_another(label: str, name: str) -> bool:
 
 
 def names_text(name: str) -> bool:
-    """Return whether a property with this name holds a text to read."""
+    """Return whether a property with this name contains a text to read."""
     return rank_name(name, TEXT_WORDS) is not None
 
 
 def names_fact(name: str) -> bool:
-    """Return whether a property with this name holds one fact, such as a code, date, or place."""
+    """Return whether a property with this name has only one fact, such as a code, date, or place."""
     parts = split_words(name)
     if not parts or names_text(name) or rank_name(name, TITLE_WORDS) is not None:
         return False

@@ -2,8 +2,8 @@
 
 A model writes headings, lists, tables, bold words, and code, and it also quotes the graph. The
 graph's text must look as it is in the graph. So few marks have a meaning, and only in places where
-a writer of prose would put them. All else is text: links, images, HTML, entities, backslashes,
-underscores, and everything in quotation marks.
+a writer of prose would put them. Everything else is text: links, images, HTML, entities,
+backslashes, underscores, and everything in quotation marks.
 
 ``read_blocks`` divides a text by lines into headings, paragraphs, lists, tables, and preformatted
 text. ``read_inline`` divides one line into words, code, bold words, and citations. Reading takes
@@ -212,12 +212,12 @@ def _unwrap(lines: list[str]) -> list[str]:
 def _find_fence_ends(lines: Sequence[str]) -> dict[int, int]:
     """Return the number of the line that closes each fence, by the line that opens it.
 
-    The closing fence is at least as long as the opening one, so that code may hold shorter fences.
-    A fence that is never closed is text, so it cannot swallow the rest of an answer.
+    The closing fence is at least as long as the opening one, so that code may contain shorter
+    fences. A fence that is never closed is text, so it cannot swallow the rest of an answer.
     """
     ends: dict[int, int] = {}
-    # Closing fences below the present line. Of two, the upper one is shorter, or the lower one
-    # would close nothing.
+    # Closing fences below the current line. Each is shorter than the next one below; a lower fence
+    # that is not longer would close nothing.
     below: dict[str, list[tuple[int, int]]] = {"`": [], "~": []}
     for number in reversed(range(len(lines))):
         fence = _FENCE.fullmatch(lines[number].strip())
@@ -383,7 +383,7 @@ def _find_spans_and_stars(text: str) -> tuple[list[tuple[int, int]], list[int]]:
 
 
 def _find_quotation_end(text: str, start: int) -> int:
-    """Return the end of the quotation that starts here, or the end of the mark if none does."""
+    """Return the end of the quotation that starts here, else the end of the mark."""
     closing = "”" if text[start] == "“" else '"'
     end = text.find(closing, start + 1, start + LONGEST_QUOTE) + 1
     if not end or (closing == '"' and not (_opens(text, start, start + 1) and _closes(text, end))):
@@ -405,11 +405,11 @@ def _find_bold(text: str, stars: list[int]) -> Iterator[tuple[int, bool]]:
 
 
 def _opens(text: str, start: int, end: int) -> bool:
-    """Return whether a mark stands at the beginning of a word."""
+    """Return whether a mark is at the beginning of a word."""
     before = text[start - 1] if start else " "
     return (before.isspace() or before in _OPENS) and end < len(text) and not text[end].isspace()
 
 
 def _closes(text: str, end: int) -> bool:
-    """Return whether a mark that ends here stands at the end of a word."""
+    """Return whether a mark that ends here is at the end of a word."""
     return end >= len(text) or not (text[end].isalnum() or text[end] == "_")

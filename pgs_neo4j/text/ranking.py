@@ -13,7 +13,8 @@ from pgs_neo4j.text.words import phrases, stem, words
 # Beyond" (2009). The b is lower, because sentences vary less in length than documents.
 K1 = 1.2
 B = 0.4
-# Content words of a typical sentence worth quoting, and the fewest of a sentence that says enough.
+# Number of content words in a typical sentence worth quoting, and the minimum in a sentence that
+# says enough.
 TYPICAL_LENGTH = 16.0
 SHORT_LENGTH = 6
 # Two sentences say the same if they share this many stems, with at least this Jaccard index.
@@ -23,7 +24,7 @@ SAME_STEMS = 4
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """A question's content words: ``stems`` in order, written forms, and pairs side by side."""
+    """A question's content words: ``stems`` in order, written forms, and adjacent pairs."""
 
     stems: tuple[str, ...]
     written: dict[str, str]
@@ -105,7 +106,7 @@ def substance(stems: Sequence[str]) -> float:
 def coverage(terms: Sequence[str], stems: frozenset[str], corpus: Corpus) -> float:
     """Return the share of the question's weight in ``stems``, 0 to 1.
 
-    Words that no document holds weigh half, since a question may ask for many absent things.
+    Words that no document contains weigh half, since a question may ask for many absent things.
     """
     total = sum(corpus.weight(t) if corpus.frequency[t] else corpus.weight(t) / 2 for t in terms)
     return sum(corpus.weight(term) for term in terms if term in stems) / total if total else 0.0

@@ -23,10 +23,10 @@ CODE_BLOCK = 800
 """Maximum number of characters of code in one sentence; a blank line also ends it."""
 
 _UNDERLINES = {"=": 1, "-": 2, "~": 3, "^": 4, '"': 4, "'": 4, "*": 1, "+": 3, "#": 1}
-_GRID = ("+-", "+=")  # beginnings of the line between rows of a grid, which may have several lines
+_GRID = ("+-", "+=")  # how a line between rows of a grid table begins; a row may have several lines
 
 LONGEST_HEADING = 100
-LOOK = 2000  # first characters of a line, which decide its kind
+LOOK = 2000  # number of characters at the beginning of a line that decide its kind
 TABS = 2  # minimum number of tabs of a line that is a row of a table
 HEADING = re.compile(r"\s*(#{1,6})\s")
 _BULLET = re.compile(r"(?:[-*+•]|\d{1,3}[.)]|>)\s")
@@ -178,11 +178,11 @@ class _State:
     """The code that earlier lines opened: a fence, a literal block, or a session."""
 
     fence: str = ""
-    literal: int | None = None  # the indent that a literal block exceeds
+    literal: int | None = None  # the lines of a literal block have a larger indent than this
     session: bool = False
 
     def holds_code(self, line: str, stripped: str) -> bool:
-        """Return whether a line that is not blank belongs to open code, or opens code."""
+        """Return whether a nonblank line is code; update the state if it opens or closes a block."""
         if self.fence:
             if stripped.startswith(self.fence):
                 self.fence = ""
@@ -272,7 +272,7 @@ def _is_opener(stripped: str) -> bool:
 def sentence_starts(text: str, start: int, end: int) -> Iterator[tuple[int, bool]]:
     """Yield the places where sentences of the paragraph ``text[start:end]`` begin.
 
-    Each comes with True if it is a part of something too long for a sentence.
+    Each place comes with True if it begins a part of something too long for a sentence.
     """
     begin = start
     marker = _MARKER.match(text, start, end)

@@ -11,8 +11,8 @@ from pgs_neo4j.text.invisible import INVISIBLE, is_plainly_visible
 if TYPE_CHECKING:
     from pgs_neo4j.model import Usage
 
-# A terminal that shows a file obeys escape sequences, so none may come from a node. An unfinished
-# sequence is not matched, so that it removes nothing after it.
+# A terminal that shows a file obeys escape sequences, so a file must not contain any from a node.
+# An unfinished sequence is not matched, so that it removes nothing after it.
 _SEQUENCE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\^_])")
 _BREAK = re.compile("\r\n?|[\x0b\x0c\x85\u2028\u2029]")
 _DIGITS = re.compile(r"([0-9]{1,30})")

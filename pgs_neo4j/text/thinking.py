@@ -2,7 +2,7 @@
 
 Reasoning models think in the same channel in which they answer, and each family has different marks
 around its thinking. Servers should remove the thinking, but often do not. A draft is neither a
-finding nor an answer, so everything between two marks is removed. Text of the graph never holds
+finding nor an answer, so everything between two marks is removed. Text of the graph never contains
 these marks, because ``clean_text`` defuses them.
 
 The marks: ``<think>`` of DeepSeek and Qwen; ``<thinking>``, ``<thought>``, ``<reasoning>``, and
@@ -76,7 +76,7 @@ _FIRST_WORDS = (
     *("analysis<|message|>", "commentary<|message|>", "here is my thought process:"),
     "here are my reasoning steps:",
 )
-# The group name of each beginning holds the number of its end. Tags are distinguished by name.
+# The group name of each beginning contains the number of its end. Tags are distinguished by name.
 _KINDS = (*((re.escape(begin), re.escape(end)) for begin, end in _OTHERS), (_CHANNEL, _FINAL))
 _ENDS = tuple(re.compile(end, re.IGNORECASE) for _, end in (*_KINDS, *_FIRST_KINDS))
 _TAG_ENDS = {
@@ -214,9 +214,9 @@ def _get_end(beginning: re.Match[str]) -> re.Pattern[str]:
 def _find_thinking_end(text: str, beginning: re.Match[str], missing: set[re.Pattern[str]]) -> int:
     """Return the end of thinking: its own end mark, else any end mark, else the end of the reply.
 
-    Thinking may hold the marks of more thinking. Then it extends to as many later end marks as it
-    holds beginning marks. ``missing`` collects end marks that do not occur in the rest of the text,
-    so that no search for them is repeated, and reading takes linear time.
+    Thinking may contain the marks of more thinking. Then it ends only after one end mark for each
+    beginning mark. ``missing`` collects end marks that do not occur in the rest of the text, so
+    that no search for them is repeated, and reading takes linear time.
     """
     closed = None
     for end in (_get_end(beginning), _ANY_END):

@@ -15,14 +15,14 @@ from dataclasses import dataclass
 # English prose has about four characters per token in BPE vocabularies. Markup, names, and numbers
 # take more tokens, so budgets use 3.5 bytes.
 BYTES_PER_TOKEN = 3.5
-DIGITS_PER_TOKEN = 4  # vocabularies hold all numbers of three digits, and few longer ones
+DIGITS_PER_TOKEN = 4  # vocabularies contain all numbers of three digits, and few longer numbers
 UNSPACED_PER_TOKEN = 4  # frequent words of Chinese, Japanese, and Thai are single tokens
 MARKS_SHARE = 0.8  # tokens per run of marks; some runs are merged with a line's end or a space
 
 # Runs overestimate the tokens of markup: "[n12]" has four runs in five bytes. So the lower bound
 # never exceeds one token per this many bytes. Large vocabularies reach over five bytes on prose.
 MOST_BYTES_PER_TOKEN = 6.0
-WORDS_SHARE = 0.97  # tokens per run of letters; some vocabularies hold "don't" as one token
+WORDS_SHARE = 0.97  # tokens per run of letters; in some vocabularies, "don't" is one token
 
 # A smaller reported count is not a real count of a prompt, whole or cut. Some endpoints always
 # report 0 or 1, and no useful context is smaller than this.
@@ -51,7 +51,7 @@ def estimate_bytes(count: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class TextSize:
-    """The size of a text: its bytes, and the fewest tokens of its runs, by kind."""
+    """The size of a text: its bytes, and the minimum tokens of its runs, by kind."""
 
     size_bytes: int = 0
     words: float = 0.0
@@ -61,12 +61,12 @@ class TextSize:
 
     @property
     def runs(self) -> float:
-        """The fewest tokens of all runs."""
+        """The minimum tokens of all runs."""
         return self.words + self.digits + self.marks + self.unspaced
 
     @property
     def floor(self) -> float:
-        """The fewest tokens of the text: by its runs, or by its bytes if these give fewer."""
+        """The minimum tokens of the text, by its runs or by its bytes, whichever gives fewer."""
         return min(self.runs, self.size_bytes / MOST_BYTES_PER_TOKEN)
 
     @property

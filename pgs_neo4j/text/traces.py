@@ -25,8 +25,8 @@ RUN = 6
 SHORTEST = 3
 """Words of the shortest sentence that is looked for."""
 TELLING = {RUN: 3}
-"""Minimum number of words that are not stop words, by the size of a run. Runs with fewer occur in
-any text."""
+"""Minimum number of words that are not stop words, by the size of a run. Runs with fewer of these
+words occur in any text."""
 TELLING_SHORT = 2
 MOST_PHRASES = 200
 
@@ -89,7 +89,7 @@ class Traces:
             self._wanted[places] = False
 
     def find(self, texts: Sequence[str]) -> list[int]:
-        """Return the indexes of the texts that hold a run, ascending."""
+        """Return the indexes of the texts that contain a run, ascending."""
         self._merge_added()
         hashes, ends = _hash_texts(texts)
         held: set[int] = set()

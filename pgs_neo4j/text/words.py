@@ -69,8 +69,8 @@ whom whose why will with within without won would wouldn you your yours yourself
 """
 
 GRAMMATICAL_WORDS = frozenset(_GRAMMATICAL.split())
-"""Words that hold a sentence together, casefolded. The other function words, such as "high" or
-"use", may belong to a subject: "high voltage"."""
+"""Function words without any meaning of their own, casefolded. The other function words, such as
+"high" or "use", may belong to a subject: "high voltage"."""
 
 FUNCTION_WORDS = frozenset(_ENGLISH.split())
 """English function words, casefolded."""
@@ -129,7 +129,7 @@ def stem(word: str) -> str:
     algorithm: it removes one ending, a doubled last letter, and a last e.
 
     A stem is the beginning of its word: queries look for stems inside of texts, and the text index
-    hashes them where they stand. Snowball's stemmer does not keep to that; it turns "binary" into
+    hashes them in place. Snowball's stemmer does not follow this rule: it turns "binary" into
     "binari".
     """
     if not word.isascii() or not word.isalpha():

@@ -40,11 +40,11 @@ from pgs_neo4j.text.words import STOP_WORDS
 
 BESIDE = 25  # characters around a number in which a word says how it was computed
 NEAR = 12  # maximum number of characters between two counts of the same things
-SMALL = 12  # a count in words up to this one may count a list in the same sentence
-MOST_NUMBERS = 12  # sums are tried of at most this many numbers of one kind in the cited texts
+SMALL = 12  # a number word up to this value may count a list in the same sentence
+MOST_NUMBERS = 12  # maximum numbers of one kind in the cited texts whose sums are tried
 MOST_REASONS = 3
 YEARS = "year"  # the kind of a number of years
-LONGEST_REASON = 80  # characters of a quoted text in a reason
+LONGEST_REASON = 80  # maximum characters of a quoted text in a reason
 
 _SUM = re.compile(
     r"\b(?:totals?|totall?ing|totall?ed|sums?|summing|together|combined|altogether|jointly|in all"
@@ -118,7 +118,7 @@ _DECORATION = re.compile(r"[*_`]|\A\W*[-•+]\s+")
 class Known:
     """Facts that a sentence may state without a source: the question, and counts of the run.
 
-    ``names`` holds names such as the names of partitions. ``partitions`` and ``nodes`` are counts
+    ``names`` are known names, such as names of partitions. ``partitions`` and ``nodes`` are counts
     of the run that a sentence may repeat.
     """
 
@@ -142,9 +142,9 @@ def find_doubts(
 
     ``sources`` are the texts that the sentence cites, and ``cited`` is how many partitions and
     nodes it cites. Without ``quotes``, quotations are not looked up. The reasons call each source
-    ``where``. Differences and shares are computed from numbers that stand together in one of the
-    ``related`` texts, by default the sources. These must be few: among enough texts, any share can
-    be found.
+    ``where``. Differences and shares are computed from numbers that occur together in one of the
+    ``related`` texts, by default the sources. There must be few related texts, because any share
+    can be found in enough texts.
     """
     plain = _ALIAS.sub(" ", _PARTITION.sub(" ", GROUP.sub(" ", sentence)))
     if not any(sign.isalnum() for sign in plain):
@@ -188,7 +188,7 @@ def find_doubts(
 
 
 def _has_spelling(sentence: str, text: str) -> bool:
-    """Return whether a text holds a sentence with all of its signs, except Markdown and its end."""
+    """Return whether a text has a sentence with all of its signs, except Markdown and the last."""
     written, known = (
         "".join(_DECORATION.sub("", fold_case(normal_form(one))).split())
         for one in (sentence, text)
@@ -413,7 +413,7 @@ def _read_word_count(text: str) -> int | None:
 def _group_same_kind(claim: Number, sources: Sources) -> list[list[Decimal]]:
     """Return groups of numbers of a claim's kind whose sums are tried.
 
-    These are all numbers together if they are few, the numbers of texts with only one, and the
+    The groups are all numbers, if they are few; the numbers of texts that have only one; and the
     numbers of each sentence.
     """
     own = [

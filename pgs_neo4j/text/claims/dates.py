@@ -63,10 +63,10 @@ _MONTH_FORMS = tuple(
 )
 _WORD = re.compile(r"[^\W\d_]{3,}")
 _DIVIDED = re.compile("\\d[-/.]\\d|年")
-AROUND = 20  # characters on either side of a month that may hold its day and year
+AROUND = 20  # characters on either side of a month that may contain its day and year
 
 Reading = tuple[int | None, int | None, int | None]
-"""A year, a month, and a day; None if the text does not say it."""
+"""A year, a month, and a day; each is None if the text does not state it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +95,7 @@ def find_dates(text: str) -> list[Date]:
 
 
 def _find_forms(text: str) -> Iterator[re.Match[str]]:
-    """Yield what may be dates.
+    """Yield stretches of the text that may be dates.
 
     Forms with the name of a month are slow to search, so they are only tried around such names.
     """

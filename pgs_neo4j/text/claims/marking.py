@@ -27,7 +27,7 @@ Doubting = Callable[[str, str], Sequence[str]]
 
 @dataclass(frozen=True, slots=True)
 class Marked:
-    """A sentence that is marked as in doubt, without its mark, and the reason in the mark."""
+    """A doubted sentence with its mark removed, and the reason that the mark gave."""
 
     text: str
     reason: str
@@ -38,7 +38,7 @@ def spans(text: str) -> list[tuple[int, int]]:
     found: list[tuple[int, int]] = []
     for sentence in split_sentences(text):
         start, end = sentence.start, sentence.end
-        # Citations after a full stop belong to the sentence before it.
+        # Citations after a period belong to the sentence before it.
         while found and (group := GROUP.match(text, start, end)):
             closing = _CLOSING.match(text, group.end(), end)
             start = closing.end() if closing else group.end()

@@ -149,11 +149,11 @@ class Number:
     """A number as a text states it.
 
     ``values`` are the ways to read it, each with the step of its last digit, in the base unit of
-    its ``kind``. ``plain`` are the same without the unit's factor. ``kind`` is empty without a
-    known unit. ``start`` and ``end`` are its place in the text. ``noun`` is the word after it, in
-    lower case. ``before`` and ``beside`` are the text around it. ``rough`` means that any hedge
-    counts as "about". ``shared`` means that its unit follows the next number, as in 10 to 12 %.
-    ``year`` means that it looks like a year.
+    its ``kind``. ``plain`` are the same readings without the unit's factor. ``kind`` is empty
+    without a known unit. ``start`` and ``end`` are its place in the text. ``noun`` is the word
+    after it, in lower case. ``before`` and ``beside`` are the text around it. ``rough`` means that
+    any hedge counts as "about". ``shared`` means that its unit follows the next number, as in 10 to
+    12 %. ``year`` means that it looks like a year.
     """
 
     text: str

@@ -28,7 +28,7 @@ _ORDINAL = re.compile(
 _MAY_BE_ORDINAL = re.compile(
     r"\d(?:st|nd|rd|th)\b|(?:first|second|third|[a-z]th|tieth)\b", re.IGNORECASE
 )
-# Nouns that a text counts for its own order, such as reasons, and words that are not nouns.
+# Nouns that a text numbers to structure itself, such as reasons, and words that are not nouns.
 _OWN_WORDS = """
 and but the one half place largest smallest highest lowest most least best worst time times step
 reason point theme strand finding aspect group kind type way part question section sentence
@@ -118,7 +118,7 @@ def years(source: Material) -> Iterator[int]:
 
 
 def _has_amount(match: re.Match[str], sources: Iterable[Material]) -> bool:
-    """Return whether a source has such an amount, in words or as a number."""
+    """Return whether a source has a vague amount, in words or as a number."""
     scale = match["scale"].casefold()
     low = _SCALES[scale] + _MORE.get((match["more"] or "").casefold(), 0)
     high = low + (1 if match["more"] else 3)

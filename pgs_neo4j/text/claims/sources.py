@@ -1,7 +1,8 @@
 """The texts in which the claims of a sentence are looked up.
 
 There may be hundreds of texts. Dividing a text into numbers or words takes ten times longer than a
-first test whether it can hold a claim. So only the texts that pass this test are divided.
+quick test of whether the text can contain a claim. So only the texts that pass this test are
+divided.
 """
 
 from __future__ import annotations
@@ -197,7 +198,7 @@ class Sources:
         return (one for one in self.texts if part in one.folded)
 
     def find_near(self, claim: Words) -> list[Words]:
-        """Return the sentences of all texts that may hold most words of a claim."""
+        """Return the sentences of all texts that may contain most words of a claim."""
         if len(claim.roots) < LEAST_WORDS:
             return []
         starts = [one[:PREFIX] for one in {*claim.roots} - OPPOSED]

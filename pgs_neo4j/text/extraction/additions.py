@@ -63,7 +63,7 @@ def add_given(extraction: GroundedExtraction, chunk: Chunk) -> GroundedExtractio
 
 
 def _ground_given(given: GivenEntity, chunk: Chunk) -> GroundedEntity:
-    """Return a given entity with its place, or with no place if it reaches into the next chunk."""
+    """Return a given entity with its place, or with no place if it extends into the next chunk."""
     whole = given.end <= len(chunk.text)
     number = bisect_right([sentence.start for sentence in chunk.sentences], given.start)
     return GroundedEntity(

@@ -108,7 +108,7 @@ class _Ground:
         self.entities[key] = grounded
 
     def known(self, said: str) -> str:
-        """Return a text without sentences whose numbers the chunk lacks; count it if it shrinks."""
+        """Return a text without sentences whose numbers the chunk lacks; count it if any is lost."""
         if not numbers_in(said):
             return said
         if self.numbers is None:
@@ -130,7 +130,7 @@ class _Ground:
         return " ".join(self.chunk.text[first.start : first.end].split())
 
     def valid(self, numbers: Iterable[int]) -> tuple[int, ...]:
-        """Return only the numbers that stand for sentences of the chunk."""
+        """Return only the numbers that belong to sentences of the chunk."""
         return tuple(number for number in numbers if 0 < number <= len(self.starts))
 
     def sentences_of(self, spans: Spans) -> tuple[int, ...]:
@@ -171,7 +171,7 @@ class _Ground:
         return folded.spans(found)[:MOST_SPANS]
 
     def _find_number(self, span: tuple[int, int]) -> int:
-        """Return the number of the sentence that holds a place of the folded text."""
+        """Return the number of the sentence that contains a place of the folded text."""
         return bisect_right(self.ranges, (span[0], 1 << 60))
 
     def _is_whole(self, span: tuple[int, int]) -> bool:
@@ -236,7 +236,7 @@ def _find_ends(
 def _choose_sentences(
     relation: ExtractedRelation, source: GroundedEntity, target: GroundedEntity, ground_: _Ground
 ) -> tuple[int, ...]:
-    """Return the cited sentences if one of them holds an end, else the sentences with both ends."""
+    """Return the cited sentences if one contains an end, else the sentences with both ends."""
     cited = ground_.valid(relation.sentences)
     if set(cited) & {*source.sentences, *target.sentences}:
         return cited

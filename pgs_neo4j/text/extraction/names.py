@@ -89,7 +89,7 @@ def name_fault(name: str) -> NameFault | None:
 def _fold_text(text: str) -> str:
     """Return a text in capitals, with compatible characters in one form.
 
-    The forms of one step can need another step, so the steps repeat until nothing changes.
+    The result of one step may need another step, so the steps repeat until nothing changes.
     """
     if text.isascii():
         return text.upper()

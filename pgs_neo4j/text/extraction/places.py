@@ -83,7 +83,7 @@ class FoldedText:
         return found
 
     def inflected(self, name: str, start: int, end: int) -> list[tuple[int, int]]:
-        """Return the places where the words of a name stand side by side, in any inflection."""
+        """Return the places where the words of a name are side by side, in any inflection."""
         wanted = [_make_key(word) for word in _WORD.findall(fold_name(name))]
         if not wanted:
             return []
@@ -231,7 +231,8 @@ def _fold(letter: str) -> str:
     """Return the folded form of a character: empty if it is invisible, else one or more letters."""
     if INVISIBLE.match(letter):
         return ""
-    # Decompose accented letters, so that marks stand apart. Syllables of Hangul stay whole.
+    # Decompose accented letters, so that marks become separate characters. Syllables of Hangul stay
+    # whole.
     form: Literal["NFKC", "NFKD"] = "NFKC" if ord(letter) >= UNSPACED else "NFKD"
     folded = unicodedata.normalize(form, letter).casefold().translate(_ONE_SIGN)
     return "".join(unicodedata.normalize(form, folded).split()) or " "

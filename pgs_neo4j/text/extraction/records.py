@@ -117,7 +117,7 @@ def make_relation(
 
 
 def read_numbers(field: str) -> tuple[int, ...] | None:
-    """Return the sentence numbers in a field, ascending; None if it holds something else."""
+    """Return the sentence numbers in a field, ascending; None if it contains anything else."""
     plain = " ".join(field.split())
     if plain.lower() in _NONE:
         return ()
@@ -132,7 +132,7 @@ def read_numbers(field: str) -> tuple[int, ...] | None:
 
 
 def read_weight(field: str) -> float | None:
-    """Return the weight in a field, or None if it holds something else."""
+    """Return the weight in a field, or None if it contains anything else."""
     plain = field.strip()
     return float(plain) if _WEIGHT.fullmatch(plain) else None
 

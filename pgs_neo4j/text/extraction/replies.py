@@ -31,10 +31,10 @@ MOST_RECORDS = 1000
 """Maximum number of records of a reply; only a model that repeats itself writes more."""
 
 LONGEST_LINE, LONGEST_FIELD = 20_000, 2_000
-"""Maximum number of characters read of a line, and of its end that is searched for numbers."""
+"""Maximum characters to read of a line, and to search for numbers at the end of a line."""
 
 MOST_FAILURES = 40
-"""Braces that do not begin a valid object; after so many, the rest of a reply is not read."""
+"""After this many braces that do not begin a valid object, the rest of a reply is not read."""
 
 _QUOTES = r"[\"'*`(]{0,4}"
 _RECORD = re.compile(
@@ -136,7 +136,7 @@ def _is_whole(line: str, before: Sequence[str]) -> bool:
 
 
 def _is_numbered(line: str) -> bool:
-    """Return whether the last field of a record holds sentence numbers or a weight."""
+    """Return whether the last field of a record contains sentence numbers or a weight."""
     mended = BROKEN_DELIMITER.sub(DELIMITER, line[-LONGEST_FIELD:])
     last = mended.rpartition(DELIMITER)[2].strip().strip("()")
     return bool(read_numbers(last)) or read_weight(last) is not None
@@ -187,7 +187,8 @@ class _Fields:
 def _split_fields(begin: re.Match[str], line: str, end: int, *, mend: bool) -> _Fields | None:
     """Return the fields after the kind of record, or None if there are too few or too many.
 
-    With ``mend``, surplus fields before the numbers are joined: the description held a delimiter.
+    With ``mend``, surplus fields before the numbers are joined, because the description contained a
+    delimiter.
     """
     plain = line[begin.end() : end].strip().strip("()").split(DELIMITER)
     if len(plain) > 1 and not plain[-1].strip():
@@ -280,7 +281,7 @@ class _Scan:
 
 
 def _scan_objects(text: str, place: int) -> _Scan:
-    """Return the complete objects of a text from a place on."""
+    """Return the complete objects of a text, starting at a place."""
     scan = _Scan()
     while (place := text.find("{", place)) >= 0:
         if scan.failures == MOST_FAILURES:
@@ -313,7 +314,7 @@ def _is_balanced(text: str) -> bool:
 
 
 def _find_leaves(value: Any) -> Iterator[Mapping[str, Any]]:
-    """Yield the objects that stand for records, from lists at any depth."""
+    """Yield the objects that may be records, from lists at any depth."""
     waiting = [value]
     while waiting:
         one = waiting.pop(0)

@@ -1,7 +1,7 @@
 """Counts the candidates for terms of a chunk: words, phrases, and proper names.
 
 Every place is first recorded under its words as written, as one number with flags, because that is
-fast. Only then are the forms of a term brought together.
+fast. Only then are the forms of a term combined.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ LONGEST_PHRASE, LONGEST_NAME = 4, 8
 """Maximum number of words of a phrase, and of a row of words with capitals."""
 
 HEADING, CODE, PROPER, NESTED, PART, NOUN, MARKED = (1 << bit for bit in range(7))
-"""Flags of a place. ``NOUN`` means that a determiner or preposition stands before it."""
+"""Flags of a place. ``NOUN`` means that a determiner or preposition precedes it."""
 
 SHIFT = 7
 _APART = HEADING | PROPER | NOUN | MARKED
@@ -242,7 +242,7 @@ def _count_phrases(stretch: list[Word], first: int, flags: int, places: _Places)
 
 
 def _count_long_name(stretch: list[Word], flags: int, places: _Places) -> None:
-    """Count the row of words with capitals at the start of a stretch, if longer than phrases."""
+    """Count the row of words with capitals that begins a stretch, if longer than any phrase."""
     row = [*takewhile(lambda word: word.kind != WORD, stretch)]
     while row[-1].kind == LINK:
         row.pop()

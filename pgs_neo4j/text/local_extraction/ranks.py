@@ -17,7 +17,7 @@ CODE = 0.6
 """Factor for a term that only occurs in code."""
 
 LONGER = 0.4
-"""Bonus for each doubling of the words of a phrase."""
+"""Bonus for each doubling of the number of words in a phrase."""
 
 NESTED, COVERED_NAME, COVERED_WORD = 1.5, 2.2, 0.2
 """Penalties for a phrase, name, or word that only occurs inside longer candidates."""
@@ -31,12 +31,12 @@ LEAST = 0.05
 """Minimum rank of a word, so that any word may be a term if there is room."""
 
 SPECIFIC_WORD, SPECIFIC_COMMON = 0.5, 0.25
-"""Weight in a pair of a single word, and of an everyday English word; names and phrases weigh 1.
+"""Weights in a pair: of a single word, and of an everyday English word; names and phrases weigh 1.
 
 The weights were tuned on 96 long articles of an encyclopedia and on a dictionary of computing. Of
 the strongest 500 relations between two titles of the encyclopedia, 65 % are also links set by its
-authors. With shared sentences alone it is 52 %. Measures of association within a chunk, such as
-log-likelihood, were worse.
+authors. If only shared sentences are counted, it is 52 %. Measures of association within a chunk,
+such as log-likelihood, were worse.
 """
 
 _IDLE_ENDINGS = ("ly", "ing", "ed", "able", "ful", "ous")

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from pgs_neo4j.text.matching import LONGEST_WORD, UNSPACED, root
 from pgs_neo4j.text.words import FUNCTION_WORDS, KEYWORD_STOP_WORDS
 
-# Kinds of words. A link is a small word that may stand inside a name (University of Oslo).
+# Kinds of words. A link is a small word that may be inside a name (University of Oslo).
 STOP, DETERMINER, LINK, NUMBER, WORD, CAPITAL, NAME = range(7)
 """``CAPITAL`` has a capital first letter only. ``NAME`` has capitals, digits, or signs inside."""
 
@@ -159,8 +159,8 @@ def within_name(word: Word, stretch: Sequence[Word], pieces: Sequence[str], plac
 def _may_join(word: Word, stretch: Sequence[Word]) -> bool:
     """Return whether a small word may join the next words to the name before it.
 
-    "On" and "for" may follow a body, such as a council or a prize. "And" may follow a name that
-    says what its body is for. "The" may follow any of these words.
+    "On" and "for" may follow an institution, such as a council or a prize. "And" may follow a name
+    that says what its institution is for. "The" may follow any of these words.
     """
     last = stretch[-1]
     if last.kind == LINK:

@@ -2,8 +2,8 @@
 
 A cell begins with a version and the width of its gaps in bytes. The rest is compressed: the number
 of terms, the terms in ascending order, their numbers of postings, the gaps between the texts that
-hold each term, and the impacts. The bytes of the gaps are stored in planes, lowest first, because
-most of the high bytes are zero and compress well.
+contain each term, and the impacts. The bytes of the gaps are stored in planes, lowest first,
+because most of the high bytes are zero and compress well.
 
 A few kilobytes can unpack to gigabytes, and another program may have changed the stored data. So
 nothing is unpacked that this package would not have packed.
@@ -31,7 +31,7 @@ the words of a partition ever take, and too little to make a server fail."""
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PostingList:
-    """The texts ``(p,)`` that hold a term, ascending, and its impact on each, 1 to 255 ``(p,)``."""
+    """The texts ``(p,)`` with a term, ascending, and its impact on each ``(p,)``, 1 to 255."""
 
     texts: IntArray
     impacts: IntArray
@@ -54,7 +54,7 @@ def cell_uid(segment: str, bucket: int) -> str:
 def read_cell(data: bytes, terms: Iterable[int], bits: int) -> dict[int, PostingList]:
     """Return the postings of terms from the cell of their bucket; there are ``2**bits`` buckets.
 
-    Terms that no text holds are left out. Raises StoredDataError if the cell is damaged, or if
+    Terms that no text contains are left out. Raises StoredDataError if the cell is damaged, or if
     another release wrote it in another format.
     """
     if not isinstance(data, bytes | bytearray) or data[:1] != bytes((_VERSION,)):

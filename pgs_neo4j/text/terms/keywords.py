@@ -40,7 +40,7 @@ MIN_PARTITIONS = 4
 """With fewer partitions, a shared word is still worth showing."""
 
 KEEP = 200
-"""Words kept of a finished partition, so that enough are left without the shared words."""
+"""Words to keep of a finished partition, so that enough remain without the shared words."""
 
 SPELLED = 400
 """Number of a partition's most frequent words whose spelling is kept in each batch of texts. A word
@@ -80,7 +80,7 @@ class WordCounts:
                 self.spelled[key] = vocabulary.spell(number).casefold()
 
     def best(self, top: int) -> Counter[str]:
-        """Return the ``top`` most frequent words, with how many texts hold each."""
+        """Return the ``top`` most frequent words, and how many texts contain each."""
         if not self.spelled:
             return Counter()
         hashes, counts = np.concatenate(self.hashes), np.concatenate(self.counts)
@@ -173,7 +173,7 @@ class KeywordCounter:
         }
 
     def counts(self) -> dict[int, Counter[str]]:
-        """Return how many texts of each partition hold its best words."""
+        """Return how many texts of each partition contain its best words."""
         return self._finished | {part: words.best(KEEP) for part, words in self._open.items()}
 
 
@@ -209,7 +209,7 @@ def _find_shared(tops: list[list[str]]) -> set[str]:
 
 
 class HolderCounts:
-    """Counts how many texts hold each word; words may share a counter."""
+    """Counts how many texts contain each word; words may share a counter."""
 
     def __init__(self) -> None:
         self._counts = np.zeros(COUNTERS, np.int64)
@@ -222,7 +222,7 @@ class HolderCounts:
         np.add.at(self._counts, _find_counters(hashes), counts)
 
     def of(self, words: Sequence[str]) -> Counter[str]:
-        """Return how many texts hold each word; a word of several runs counts by its rarest run."""
+        """Return how many texts contain each word; for a word of several runs, its rarest run."""
         runs = split_words(words).runs
         counts = self._counts[_find_counters(hash_words(runs) >> np.uint64(64 - HASH_BITS))]
         holders: Counter[str] = Counter()

@@ -4,8 +4,8 @@ Keywords are words that most nodes of a partition mention, and may be the same f
 A term is a word that the nodes of one partition mention more often than the nodes of others. It is
 scored by the log-odds ratio with an informative Dirichlet prior, divided by its standard deviation
 (Monroe, Colaresi, and Quinn, "Fightin' Words", 2008). So a word needs both a difference and enough
-nodes to show it. The score is multiplied by the partition's share of all nodes that hold the word.
-So a label also works as a question that leads to its partition.
+nodes to show it. The score is multiplied by the partition's share of all nodes that contain the
+word. So a label also works as a question that leads to its partition.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ LABEL_TERMS = 3
 """Maximum number of terms of a label."""
 
 SHARED_BY = 0.1
-"""A word may be in at most this share of the labels, and always in one label."""
+"""Maximum share of the labels that may contain the same word; one label is always allowed."""
 
 PRIOR = 0.01
 """Weight of the prior, as a share of all counts."""
@@ -46,8 +46,8 @@ def score_words(
 ) -> dict[int, Scored]:
     """Return the words that each partition mentions more than the others, with scores.
 
-    ``counts`` is how many nodes of each partition hold its most frequent words. ``holders`` is how
-    many nodes of all partitions hold a word, as far as known.
+    ``counts`` is how many nodes of each partition contain its most frequent words. ``holders`` is
+    how many nodes of all partitions contain a word, as far as known.
     """
     total: Counter[str] = Counter()
     for words in counts.values():

@@ -45,7 +45,7 @@ def plain_text(text: str) -> str:
 def marked_texts(split: SplitTexts) -> IntArray:
     """Return the numbers ``(k,)`` of texts that may have markup or foreign letters, ascending.
 
-    No such text is missed, and few others are included.
+    No text with markup or foreign letters is missed, and few other texts are included.
     """
     codes = split.runs.codes
     marked = codes > LAST_ASCII

@@ -1,4 +1,4 @@
-"""An inverted index of texts: for each term, the texts that hold it and how strongly.
+"""An inverted index of texts: for each term, the texts that contain it and its strength in each.
 
 A term is a hash. It stands for the stem of a word, of a whole identifier, or of a word without its
 hyphens, or for letters of a script without spaces. Function words are left out, and texts are
@@ -44,7 +44,7 @@ K1, B = 1.2, 0.75  # the customary values for documents
 CELL = 8_000  # bytes of a cell before compression, on average; a question reads one cell per term
 NO_TERM = 0
 IMPACTS = 1 << 18  # impacts that are computed at once
-FULL = 255  # impact of a term that a text would hold infinitely often
+FULL = 255  # the highest impact, of a term that occurs infinitely often in a text
 BATCH = 1 << 20  # maximum number of characters that are split together
 
 
@@ -68,7 +68,7 @@ class TextBatch:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TermCounts:
-    """How often texts hold terms; all arrays are ``(k,)``, in order of term, then text."""
+    """How often texts contain terms; all arrays are ``(k,)``, in order of term, then text."""
 
     terms: HashArray
     texts: NDArray[np.integer]
@@ -184,7 +184,7 @@ class SegmentBuilder:
 
     @property
     def postings(self) -> int:
-        """Number of postings of the texts that were counted."""
+        """Postings of the texts counted so far; waiting texts are not included."""
         return sum(len(part.terms) for part in self._parts)
 
     @property
@@ -193,7 +193,7 @@ class SegmentBuilder:
         return self._waiting_size >= BATCH
 
     def add(self, texts: Sequence[str]) -> None:
-        """Add texts; an empty text only takes its number."""
+        """Add texts; an empty text only uses up a number."""
         texts = [normal_form(text) for text in texts]
         self._waiting += texts
         self._waiting_size += sum(map(len, texts))

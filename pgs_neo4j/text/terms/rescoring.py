@@ -1,14 +1,14 @@
 """Scores the candidates of a search again, by their titles and texts.
 
-An index shows which texts hold the stems of a question, but not where. So the texts of the best
+An index shows which texts contain the stems of a question, but not where. So the texts of the best
 candidates are read, and each is scored by BM25 (Robertson and Zaragoza 2009) again. Only a text
-shows more forms of a word ("organize", "organization"), common words that no index holds ("high",
-"use"), words of the title, and words side by side as in the question.
+shows more forms of a word ("organize", "organization"), common words that no index contains
+("high", "use"), words of the title, and words side by side as in the question.
 
 Other words in the best candidates lead to texts that use different words for the same thing
 (Rocchio 1971; as a model of relevance, Lavrenko and Croft 2001). These related words only add to
-the scores of candidates. They add less if the best text holds more of the question: a question that
-is the title of a text has already found it.
+the scores of candidates. They add less if the best text contains more of the question, because a
+question that equals a title has already found its text.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ PAIR_SHARE = 0.2
 pairs have 0.1 to 0.3 of the whole weight (Metzler and Croft 2005)."""
 
 BEST_TEXTS, RELATED_WORDS = 10, 20
-"""Texts that related words are taken from, and the number of related words: customary values
+"""Number of texts that related words are taken from, and number of related words: customary values
 (Abdul-Jaleel and others 2004)."""
 
 BEST_PART = 10
@@ -64,8 +64,8 @@ value from 0.4 to 1 works about equally well."""
 class Candidate:
     """A text that may answer a question.
 
-    ``least`` is its lowest possible score. For example, ``text`` may be cut, and ``least`` is the
-    score of words that it lost.
+    ``least`` is its lowest possible score. For example, if ``text`` is cut, ``least`` is the score
+    of the words that were cut off.
     """
 
     title: str
@@ -82,9 +82,9 @@ class Candidate:
 class Tokens:
     """Words of texts, in reading order; all arrays are ``(m,)``.
 
-    A word has a family, an exact term, and the number of its text. ``common`` marks words that
-    name no subject. ``in_row`` marks words that the next word follows directly. Words that only
-    hold a sentence together are left out.
+    A word has a family, an exact term, and the number of its text. ``common`` marks words that name
+    no subject. ``in_row`` marks words that the next word follows directly. Words without a meaning
+    of their own, such as "the", are left out.
     """
 
     families: HashArray
@@ -150,10 +150,11 @@ def rescore(
     """Return the scores of candidates, in their order.
 
     A candidate without a word of the question scores its ``least``. ``holders`` is how many of the
-    ``size`` texts hold each term of the question (:func:`postings.terms_of`). Common words, which
-    no index holds, are counted in the candidates. They only add to the scores of texts with other
-    words of the question. A word counts as often as the question repeats it. With ``related``,
-    related words of the best texts add to the scores. ``read`` splits texts into words.
+    ``size`` texts contain each term of the question (:func:`postings.terms_of`). Common words,
+    which no index contains, are counted in the candidates. They only add to the scores of texts
+    with other words of the question. A word counts as often as the question repeats it. With
+    ``related``, related words of the best texts add to the scores. ``read`` splits texts into
+    words.
     """
     question_tokens = read_tokens([question])
     if not candidates or question_tokens.common.all():
@@ -227,11 +228,12 @@ def _count_holders(
     families: HashArray,
     size: int,
 ) -> FloatArray:
-    """Return how many of ``size`` texts hold families of words, ``(f,)``, at least 1.
+    """Estimate for each word family, ``(f,)``, how many of the ``size`` texts contain it.
 
-    The index only counts exact stems. The counts of families are estimated: the ratio of family to
-    stem is taken from the candidates. ``seen`` ``(c, f)`` is how often these hold each family.
-    Common words are assumed to be in the same share of all texts as of the candidates.
+    Each count is at least 1. The index only counts exact stems. So the ratio of a family's count to
+    its stem's count is taken from the candidates. ``seen`` ``(c, f)`` is how often the candidates
+    contain each family. The share of all texts with a common word is assumed to be its share of the
+    candidates.
     """
     count = len(seen)
     terms, first = np.unique(question_tokens.terms, return_index=True)
@@ -283,7 +285,7 @@ def _saturate(counts: FloatArray, lengths: FloatArray) -> FloatArray:
 
 
 def _count_wanted(held: HashArray, texts: IntArray, wanted: HashArray, count: int) -> FloatArray:
-    """Return how often each text holds each ``wanted`` hash, ``(count, w)``.
+    """Return how often each text contains each ``wanted`` hash, ``(count, w)``.
 
     ``wanted`` ``(w,)`` ascends.
     """

@@ -1,7 +1,7 @@
-"""Decides which terms of the index a text must hold to match a search.
+"""Decides which terms of the index a text must contain to match a search.
 
-A text matches (:mod:`pgs_neo4j.text.matching`) if, for enough terms, it holds all words of one of
-the term's forms, each in a stem with the same root. The index does not know whether words stand
+A text matches (:mod:`pgs_neo4j.text.matching`) if, for enough terms, it contains all words of one
+of the term's forms, each in a stem with the same root. The index does not know whether words are
 side by side. So it finds too many texts, never too few.
 """
 
@@ -20,7 +20,7 @@ _RANGES = "".join(f"{chr(first)}-{chr(last)}" for first, last in UNSPACED_RANGES
 _UNSPACED = re.compile(f"[{_RANGES}{chr(PLANE)}-\U0010ffff]+")
 
 Word = tuple[int, ...]
-"""The terms of a word's possible stems; a text with the word holds one of them."""
+"""The terms of a word's possible stems; a text with the word contains one of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ class SoughtTerm:
 def sought_terms(search: SearchTerms) -> tuple[SoughtTerm, ...] | None:
     """Return the usable terms of a search; None if the index cannot find one of them.
 
-    The index holds no words of more than ``LONGEST_WORD`` letters.
+    The index contains no words of more than ``LONGEST_WORD`` letters.
     """
     spelled = [forms(term) for term in search.usable]
     if any(len(root) > LONGEST_WORD for term in spelled for form in term for root in form):

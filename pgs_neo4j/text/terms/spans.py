@@ -180,7 +180,7 @@ def split_words(texts: Sequence[str], *, apart: bool = False) -> SplitTexts:
 
 
 def _find_texts(starts: IntArray, text_ends: IntArray) -> IntArray:
-    """Return the number ``(m,)`` of the text that holds each place; ``starts`` ascend."""
+    """Return the number ``(m,)`` of the text that contains each place; ``starts`` ascend."""
     counts = np.diff(np.searchsorted(starts, text_ends), prepend=0)
     return np.repeat(np.arange(len(text_ends)), counts)
 

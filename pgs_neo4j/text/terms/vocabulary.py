@@ -159,7 +159,7 @@ class _Slots:
 
 
 def _copy_words(words: WordSpans) -> WordSpans:
-    """Copy words into a new array of codes, with a gap after each, so batches can be freed."""
+    """Copy words into a new array of codes, with a gap after each word, so batches can be freed."""
     lengths = words.lengths + 1
     ends = np.cumsum(lengths)
     at = np.arange(ends[-1]) + np.repeat(words.starts - (ends - lengths), lengths)
