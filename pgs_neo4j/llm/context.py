@@ -1,7 +1,7 @@
 """Keeps the contexts of models, and derives how long prompts and replies may be.
 
-A model's context holds prompt and reply together. Sizes of prompts are estimates, and the server
-counts with its own tokenizer, so some of the context stays free.
+A model's context must have room for prompt and reply together. Sizes of prompts are estimates, and
+the server counts with its own tokenizer, so some of the context stays free.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ SMALL_CONTEXT = 16_384
 """Tokens; with a smaller context, a partition needs many short prompts, so users get advice."""
 LARGER_CONTEXT = 32_768
 """Tokens of the context that the advice suggests."""
-INPUT_SHARE = 0.875  # of a context, for servers that need a limit for prompts alone
+INPUT_SHARE = 0.875  # share of a context for prompts, for servers that limit prompts alone
 
 # A chat template adds this many tokens to two messages. If the server may cut a prompt that was
 # estimated too low instead of refusing it, this share of the context also stays free.
@@ -36,7 +36,7 @@ MARGIN_SHARE = 0.05
 # Tokens of a report of a few findings. A context that leaves less for the reply is too small for
 # any pass.
 LEAST_REPLY = 256
-REPLY_SHARE = 0.4  # the most of a context that a reply may take
+REPLY_SHARE = 0.4  # maximum share of a context for a reply
 
 # A server may have been restarted with another context, so it is asked again. That costs nothing,
 # but takes up to 5 s if it does not answer.
@@ -48,7 +48,7 @@ UNKNOWN = (
 
 @dataclass(frozen=True, slots=True)
 class ModelContext:
-    """The tokens that a model takes in one call, its reply included.
+    """The maximum number of tokens of a model's call, including the reply.
 
     ``refuses`` is true if the server answers a longer prompt with an error. Other servers may cut
     it silently. ``prompt`` is the size of a cut prompt, in tokens; None if no cut was seen.
@@ -97,8 +97,8 @@ class Advised(Protocol):
 class Contexts:
     """The contexts of models by name: configured, reported by their servers, or learned.
 
-    ``entries`` are the ``[models.NAME]`` tables. A context in them holds unless the server refuses
-    or cuts a shorter prompt.
+    ``entries`` are the ``[models.NAME]`` tables. A context in them applies unless the server
+    refuses or cuts a shorter prompt.
     """
 
     entries: Mapping[str, ModelEntry]
@@ -143,7 +143,7 @@ class Contexts:
 
         If an endpoint serves one name with several models, this is true once for each new one.
         """
-        if reported == name:  # a reply that reports no model bears the configured name
+        if reported == name:  # a reply that reports no model has the configured name
             return False
         known = self._reported.setdefault(name, set())
         new = bool(known) and reported not in known
@@ -177,14 +177,14 @@ class Contexts:
         return tuple(filter(None, advice.values()))
 
     def of(self, model: str) -> ModelContext | None:
-        """Return what is known of a model's context; None if nothing is."""
+        """Return the known context of a model; None if it is unknown."""
         if known := self._known.get(model):
             return known
         entry = self.entries.get(model)
         return ModelContext(entry.context, "configured") if entry and entry.context else None
 
     def learn(self, model: str, context: ModelContext) -> bool:
-        """Store a context that the server has shown, if it is smaller; return whether it is."""
+        """Store a context shown by the server if it is smaller; return whether it was stored."""
         known = self.of(model)
         if known is not None and known.tokens <= context.tokens:
             return False
@@ -214,7 +214,7 @@ class Contexts:
             self._known[model] = replace(known, tokens=known.tokens + more, prompt=prompt)
 
     def input_room(self, model: str, most: int | None, room: int) -> int | None:
-        """Return the most input tokens beside a reply of ``room``; None without a limit.
+        """Return the maximum input tokens next to a reply of ``room`` tokens; None without a limit.
 
         ``most`` is the configured limit. The reply gets at most 40 percent of a small context.
         """
@@ -228,7 +228,7 @@ class Contexts:
         return fits if most is None else min(most, fits)
 
     def fits(self, model: str, prompt: int) -> bool:
-        """Return whether a prompt of so many estimated tokens leaves room for a reply."""
+        """Return whether a prompt of ``prompt`` estimated tokens leaves room for a reply."""
         known = self.of(model)
         if known is None:
             return True
@@ -237,7 +237,7 @@ class Contexts:
         return prompt + LEAST_REPLY + _find_margin(known) <= known.tokens
 
     def reply_room(self, model: str, prompt: int, room: int) -> int:
-        """Return the most tokens of a reply: ``room``, or less if the prompt leaves less.
+        """Return the maximum tokens of a reply: ``room``, or less if the prompt leaves less.
 
         ``prompt`` is the estimated size of the prompt, in tokens.
         """

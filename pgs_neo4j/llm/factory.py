@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 DEFAULTS_OF: tuple[ProviderName | None, ...] = (None, "openai", "azure")
 """Providers that may have the default models. At Azure, customers name deployments themselves."""
 TASKS = ("sweep_model", "synthesis_model")  # the other tasks use these models by default
-NAMED = 8  # models of a server that the error lists, at most
+NAMED = 8  # maximum number of a server's models that the error lists
 TIMEOUT_S = 10.0
 
 
@@ -115,7 +115,7 @@ def configured_models(settings: Settings) -> tuple[str, str, str, str, str]:
 def choose_llms(
     settings: Settings, created: Readers | None, sweep: LLM | None, synthesis: LLM | None
 ) -> Readers:
-    """Return the models for each task, with the models of a call in place of ``created`` ones.
+    """Return the models for each task, in which models of a call replace ``created`` models.
 
     A model of a call also does related tasks for which the settings name no model.
     """
@@ -138,8 +138,8 @@ def _create_llm(
     """Return a model by its name in the settings, without connecting.
 
     The provider determines its interface. If the address shows no provider, the first call will ask
-    the server whether it is Ollama. ``asked`` holds such servers, so that models share them. Raises
-    the errors of ``create_llms``.
+    the server whether it is Ollama. ``asked`` contains these servers, so that models share them.
+    Raises the errors of ``create_llms``.
     """
     from pgs_neo4j.llm.ollama.chat import OllamaLLM
     from pgs_neo4j.llm.openai.chat import OpenAILLM

@@ -22,10 +22,10 @@ CODES = frozenset(
     )
 )
 STATUSES = frozenset((400, 413, 422, 424, 500, 502))
-# OpenAI limits the tokens of a minute. It refuses a single request above that limit with this
+# OpenAI limits the tokens per minute. It refuses a single request above that limit with this
 # status, and no wait helps.
 LIMITED_STATUS = 429
-LOOKED_AT = 4_000  # characters of an error, because its beginning names the reason
+LOOKED_AT = 4_000  # characters of an error that are searched; its beginning names the reason
 LONGEST_CONTEXT = 100_000_000  # tokens; a larger number is no context
 
 # llama.cpp, LM Studio, Ollama, OpenAI, SGLang, Mistral: "context length", "context size".
@@ -57,7 +57,7 @@ _TOO_LONG = re.compile(
     r"reduce the length of (?:the|your)|larger than the model's (?:context|maximum)",
     re.IGNORECASE | re.DOTALL,
 )
-# Groq says this about a reply that may not be so long, in a sentence that ends in "context_window".
+# Groq says this about a limit on the reply, in a sentence that ends in "context_window".
 _OF_REPLY = re.compile(
     r"max_(?:completion_)?tokens\W{0,3}must be less than or equal", re.IGNORECASE
 )

@@ -20,7 +20,7 @@ class Lessons:
     _told: set[str] = field(default_factory=set)
 
     def add(self, lesson: str, *, instead_of: str = "") -> None:
-        """Add a lesson, unless it is known: several calls in flight may bring the same one.
+        """Add a lesson, unless it is known: several calls in flight may teach the same lesson.
 
         It replaces the lesson ``instead_of``, if that is known.
         """
@@ -30,14 +30,14 @@ class Lessons:
             self._known.append(lesson)
 
     def forget(self) -> None:
-        """Forget all lessons. A run does not hear a lesson again if it is learned a second time."""
+        """Forget all lessons. Lessons that are learned again are not reported to a run again."""
         self._known.clear()
 
     def take(self, where: str, told: ToldLessons | None = None) -> tuple[str, ...]:
         """Return a sentence for each lesson that is new to a run; ``where`` names the endpoint.
 
-        ``told`` are the lessons that the run has heard. Without it, lessons that any caller has
-        taken before are left out.
+        ``told`` are the lessons that were reported to the run. Without it, lessons that any caller
+        has taken before are left out.
         """
         if told is None:
             new = [one for one in self._known if one not in self._told]
@@ -49,12 +49,12 @@ class Lessons:
 
 @dataclass(slots=True)
 class ToldLessons:
-    """The lessons that one run has heard, from all its models."""
+    """The lessons of all models that were reported to one run."""
 
     _told: set[tuple[Lessons, str]] = field(default_factory=set)
 
     def add(self, lessons: Lessons, lesson: str) -> bool:
-        """Record that the run hears a lesson now; return whether it is new to the run."""
+        """Record that a lesson is reported to the run; return whether it is new to the run."""
         new = (lessons, lesson) not in self._told
         self._told.add((lessons, lesson))
         return new
@@ -64,7 +64,7 @@ class Learned(Protocol):
     """Knowledge from a model's refusals, which another model of the same name may not share."""
 
     def forget(self) -> None:
-        """Forget everything, as before the first call. A run hears no lesson a second time."""
+        """Forget everything, as before the first call. No lesson is reported to a run twice."""
         ...
 
 
@@ -77,7 +77,7 @@ def share_learned(kind: type[T], account: str, model: str, create: Callable[[], 
     """Return the knowledge about a model that all its users in this process share.
 
     ``account`` is the endpoint with its key, ``model`` the name of the model there. ``create``
-    makes an empty one for the first user.
+    makes an empty object for the first user.
     """
     key = (kind.__qualname__ + kind.__module__, account, model)
     known = _SHARED.get(key)

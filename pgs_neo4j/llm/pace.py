@@ -83,7 +83,8 @@ class Pace:
     def told(self, left: Left | None, now: float) -> None:
         """Record the remaining capacity that the endpoint reports.
 
-        A reset beyond LONGEST_WAIT_S is ignored. If it is true, the endpoint refuses the next call.
+        A reset beyond LONGEST_WAIT_S is ignored. If the report is true, the endpoint refuses the
+        next call.
         """
         if left is None:
             return

@@ -84,13 +84,13 @@ class Free(Protocol):
 
 @runtime_checkable
 class Adapting(Protocol):
-    """A model that changes its requests after its endpoint has refused or would cut one."""
+    """A model that changes its requests if its endpoint has refused or would cut a request."""
 
     def take_lessons(self, told: ToldLessons | None = None) -> tuple[str, ...]:
         """Return one sentence for each lesson from refusals that a run has not reported yet.
 
-        ``told`` are the lessons that the run has reported, and the returned ones are added to it.
-        Without it, lessons that any caller has taken before are left out.
+        ``told`` are the lessons that the run has reported, and the returned lessons are added to
+        it. Without it, lessons that any caller has taken before are left out.
         """
         ...
 
@@ -114,9 +114,9 @@ class Preparing(Protocol):
     """An LLM whose server loads the model again for a larger prompt."""
 
     async def prepare(self, prompt: Prompt, *, max_tokens: int) -> None:
-        """Make earlier, smaller calls load the model with a context that also holds this call.
+        """Make all later calls ask for a context that is large enough for this prompt.
 
-        Then the model is loaded only once. Raises nothing.
+        So smaller calls before it do not make the server load the model twice. Raises nothing.
         """
         ...
 
@@ -245,7 +245,7 @@ class Fitted(Protocol):
     def may_cut(self) -> bool:
         """Whether the server may silently embed only the beginning of a text that is too long.
 
-        It may unless it is known to refuse such a text.
+        It may, unless it is known to refuse a text that is too long.
         """
         ...
 
@@ -292,7 +292,7 @@ class PaidCall(Protocol):
 
 
 Reserve = Callable[[int], AbstractAsyncContextManager[PaidCall]]
-"""A function that reserves so many tokens for a call, and then records its usage.
+"""A function that reserves a number of tokens for a call, and then records its usage.
 
 It may raise StoppedError.
 """

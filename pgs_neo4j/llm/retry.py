@@ -31,7 +31,7 @@ WAIT_MAX_S = 30.0
 WAIT_JITTER_S = 0.5
 WAIT_FLOOR_S = 0.05
 NAMED_WAIT_S = 3e9  # the end of a longer wait is not shown
-DOUBLINGS = 20  # of a wait, at most; it has reached WAIT_MAX_S by then
+DOUBLINGS = 20  # maximum doublings of a wait; it has reached WAIT_MAX_S by then
 
 T = TypeVar("T")
 OnWait = Callable[[float, ModelError | None, str], None]

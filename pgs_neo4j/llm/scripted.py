@@ -84,8 +84,8 @@ def _write_synthesis(prompt: Prompt) -> str:
 class ScriptedLLM:
     """Replies with the result of ``answer``, or raises it if it is an exception.
 
-    ``answer`` may be a coroutine function. ``prompts`` holds every prompt in order of arrival, and
-    ``max_tokens`` and ``efforts`` hold the arguments of each call. Each reply takes ``delay_s``
+    ``answer`` may be a coroutine function. ``prompts`` has every prompt in order of arrival, and
+    ``max_tokens`` and ``efforts`` have the arguments of each call. Each reply takes ``delay_s``
     seconds.
     """
 

@@ -1,6 +1,7 @@
 """Wraps calls of models in spans, which record the model, its host, and the usage.
 
-A span holds prompt and reply only if the caller asks for that, and never holds texts to embed.
+A span contains prompt and reply only if the caller asks for that, and never contains texts to
+embed.
 """
 
 from __future__ import annotations
@@ -93,7 +94,8 @@ async def _trace_pieces(
                     reply = piece
                 else:
                     yield piece
-    # The caller closes this generator at the reply. Inside the span, that would look like an error.
+    # The caller closes this generator when the reply is complete. Inside the span, that would look
+    # like an error.
     if reply is not None:
         yield reply
 

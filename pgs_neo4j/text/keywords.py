@@ -33,7 +33,7 @@ class Keywords:
 def extract_keywords(question: str) -> Keywords:
     """Return quoted phrases and names as ``low``, and other content words as ``high``.
 
-    Without any name, ``low`` holds pairs of content words, or single words if there are no pairs.
+    Without any name, ``low`` has pairs of content words, or single words if there are no pairs.
     """
     quoted = [next(filter(None, match.groups())) for match in _QUOTED.finditer(question)]
     rest = _QUOTED.sub(" . ", question)

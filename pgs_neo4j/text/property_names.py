@@ -196,7 +196,7 @@ def names_text(name: str) -> bool:
 
 
 def names_fact(name: str) -> bool:
-    """Return whether a property with this name has only one fact, such as a code, date, or place."""
+    """Return whether a property with this name contains one fact: a code, a date, a place."""
     parts = split_words(name)
     if not parts or names_text(name) or rank_name(name, TITLE_WORDS) is not None:
         return False

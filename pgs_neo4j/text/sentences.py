@@ -182,7 +182,7 @@ class _State:
     session: bool = False
 
     def holds_code(self, line: str, stripped: str) -> bool:
-        """Return whether a nonblank line is code; update the state if it opens or closes a block."""
+        """Return whether a nonblank line is code. Updates the state if it opens or ends a block."""
         if self.fence:
             if stripped.startswith(self.fence):
                 self.fence = ""

@@ -140,7 +140,7 @@ class AnthropicLLM:
     ) -> Completion:
         """Return the whole reply, after a single try.
 
-        Each error states if another try may help. Raises ModelAuthError, ModelRateLimitError,
+        Each error states whether another try may help. Raises ModelAuthError, ModelRateLimitError,
         ModelTimeoutError, ModelUnavailableError, and ModelOutputError for a refusal or a reply that
         is malformed or empty.
         """
@@ -374,7 +374,7 @@ class AnthropicLLM:
             return raw.content
 
     async def _list_models(self, probed: Endpoint, model: str | None = None) -> tuple[str, ...]:
-        """Return the ids that the endpoint lists; with ``model``, only that one if it exists."""
+        """Return the ids that the endpoint lists; with ``model``, only ``model`` if it exists."""
         import anthropic
 
         path = f"{MODELS}/{quote(model, safe='')}" if model else f"{MODELS}?limit=1000"
@@ -405,7 +405,7 @@ class AnthropicLLM:
 class MessageStream:
     """Reads a reply from the client's stream of events.
 
-    ``room`` is the most tokens that the reply may have. The client's errors are not translated.
+    ``room`` is the maximum number of tokens of the reply. The client's errors are not translated.
     """
 
     def __init__(self, events: anthropic.AsyncStream[object], where: str, room: int) -> None:
@@ -460,7 +460,7 @@ class MessageStream:
         await self._events.close()
 
     def _take(self, event: Event) -> str:
-        """Take in an event; return the text that it adds.
+        """Process an event; return the text that it adds.
 
         Raises ModelOutputError if the text is far longer than its room.
         """

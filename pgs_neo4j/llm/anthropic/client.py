@@ -1,7 +1,7 @@
 """Opens a client of Anthropic's Messages API, and translates its errors.
 
 An error message names the host and the model, and quotes one safe line of the server. It never
-holds the key, the credentials of a URL, or text of the prompt that the server echoed.
+contains the key, the credentials of a URL, or text of the prompt that the server echoed.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 PUBLIC_URL = PRESETS["anthropic"].url
 API_VERSION = "2026-10-21"
-# The last version that takes a temperature. The newer one refuses any request with a temperature.
+# The last version that accepts a temperature. The newer version refuses any request with one.
 SAMPLING_VERSION = "2023-06-01"
 # An error in the middle of a stream has no status of its own, only a type.
 STATUSES = {
@@ -86,7 +86,7 @@ def client_failures() -> tuple[type[Exception], ...]:
 def open_client(endpoint: Endpoint) -> anthropic.AsyncAnthropic:
     """Return a client that never retries and follows no redirects.
 
-    Of the environment, it reads the proxies alone.
+    From the environment, it reads only the proxies.
     """
     import anthropic
     import httpx2
@@ -140,7 +140,7 @@ def request_options(
 def _without_ambient_headers(omit: Any) -> dict[str, Any]:
     """Return headers that cancel ANTHROPIC_CUSTOM_HEADERS.
 
-    Those variables are meant for another program's endpoint.
+    The headers in that variable are meant for another program's endpoint.
     """
     lines = os.environ.get("ANTHROPIC_CUSTOM_HEADERS", "").split("\n")
     names = (line.partition(":")[0].strip() for line in lines if ":" in line)

@@ -25,7 +25,7 @@ from pgs_neo4j.model.ceilings import CALL_TOKENS
 from pgs_neo4j.text.tokens import estimate
 
 # A model writes up to 128,000 tokens an hour. A reply that may take longer than ten minutes is
-# streamed, because a connection that is idle for so long is lost.
+# streamed, because a connection that is idle for that long is lost.
 LONGEST_UNSTREAMED = 128_000 // 6
 LEAST_THINKING = 1_024  # tokens; the interface refuses a smaller budget
 # The share of a reply's tokens that a model may spend on thinking, by effort.
@@ -45,7 +45,7 @@ Tokens = Annotated[int, Field(ge=0, le=CALL_TOKENS)]
 
 
 class ReportedTokens(_Shape):
-    """The counts of one reply or event; those of an event add to those before it."""
+    """The counts of one reply or event; the counts of an event add to the earlier counts."""
 
     input_tokens: Tokens | None = None
     cache_creation_input_tokens: Tokens | None = None
@@ -65,7 +65,7 @@ Reported = Annotated[ReportedTokens | None, WrapValidator(_ignore_invalid)]
 
 
 class Block(_Shape):
-    """A block of a reply, or the piece of one that an event adds."""
+    """A block of a reply, or the piece of a block that an event adds."""
 
     type: str = ""
     text: str = ""
@@ -78,7 +78,7 @@ class Block(_Shape):
 
 
 class Reply(_Shape):
-    """A whole reply, or an error that came with the status of one."""
+    """A whole reply, or an error that was sent with the status of a reply."""
 
     content: list[Block] | None = None
     error: dict[str, Any] | None = None
@@ -88,7 +88,7 @@ class Reply(_Shape):
 
 
 class StartedReply(_Shape):
-    """What is known of a reply when it begins."""
+    """The facts about a reply that are known when it begins."""
 
     usage: Reported = None
     model: str | None = None
@@ -126,8 +126,8 @@ class CountedTokens:
 def sum_tokens(reported: ReportedTokens | None, *, ended: bool) -> CountedTokens | None:
     """Return the counts of a reply; None if the count of its input is missing or impossible.
 
-    The count of the output is used only if the reply has ``ended``, because it is not complete
-    earlier.
+    The count of the output is used only if the reply has ``ended``, because it is incomplete before
+    the end.
     """
     if reported is None or reported.input_tokens is None:
         return None
@@ -183,7 +183,7 @@ Size = Annotated[int | None, BeforeValidator(_parse_size)]
 
 
 class ModelDescription(_Shape):
-    """What a server says of a model; sizes in tokens."""
+    """A server's description of a model; sizes are in tokens."""
 
     max_input_tokens: Size = None
     max_tokens: Size = None

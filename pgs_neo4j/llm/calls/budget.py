@@ -1,7 +1,7 @@
 """Enforces the limits on what a run may spend, before each call.
 
 A call is made only if its worst case still fits. The worst case is the prompt at its largest
-possible token count and at the dearest price that its tokens can have, plus the maximum reply.
+possible token count and at the highest price that its tokens can have, plus the maximum reply.
 After the call, its actual bill replaces the worst case. Sweeps never use the reserve that the run
 needs for its answer. The likely cost of planned calls is a range below their worst case.
 """
@@ -22,20 +22,20 @@ from pgs_neo4j.text.tokens import BYTES_PER_TOKEN, estimate
 
 # With any byte-pair vocabulary, a text has at most as many tokens as bytes.
 WORST = BYTES_PER_TOKEN
-# If the worst case took more than the share SMALL of a budget, no call would ever be made. Below
-# that size, LIKELY_WORST applies: Base64 is the costliest text that graphs store, at about 0.7
-# tokens a byte.
+# In a small budget, this worst case might allow no call at all. So if it exceeds the share SMALL of
+# the limit on tokens, LIKELY_WORST replaces it: Base64 is the costliest text that graphs store, at
+# about 0.7 tokens a byte.
 LIKELY_WORST = 2.5
 SMALL = 0.25
-# Texts differ: digits and code cost half as much again as prose. So the next prompt may cost more
-# than the costliest one that was reported so far, by this factor.
+# Texts differ: digits and code cost 1.5 times as much as prose. So assume that the next prompt may
+# cost this many times the costliest prompt so far.
 MARGIN = 1.3
-LEAST = 1.5  # the least factor, even if all prompts so far cost less
+LEAST = 1.5  # the minimum factor, even if all prompts so far cost less
 FRAME_TOKENS = 32  # roles and separators around the messages
 
 # Actual tokens of a prompt per estimated token, at the two ends of the range. The lower end counts
 # replies as empty, the upper end as long as they may be. The content of a provider's prompt cache
-# is unknown, so the lower end prices all input at the cheapest rate, the upper end at the dearest.
+# is unknown, so the lower end prices all input at the lowest rate, the upper end at the highest.
 CHEAP, DEAR = 0.8, 1.5
 
 Purpose = Literal["sweep", "rest", "synthesis"]
@@ -99,7 +99,7 @@ class Amount:
 
 @dataclass(frozen=True, slots=True)
 class SpendingLimits:
-    """The most that a run may spend; None means no limit."""
+    """The maximum that a run may spend; None means no limit."""
 
     calls: int | None = None
     tokens: int | None = None
@@ -181,7 +181,7 @@ class Budget:
         return None if self._unpriced else self.spent.cost
 
     def most(self, model: str, estimated: int, room: int) -> Amount:
-        """Return the most that one call can cost.
+        """Return the maximum cost of one call.
 
         Its prompt is estimated at ``estimated`` tokens, and its reply has ``room`` tokens.
         """
@@ -293,13 +293,13 @@ class Budget:
         return int(max(0, tokens - FRAME_TOKENS) / self._factor(model, tokens))
 
     def _affordable(self, model: str, money: float) -> list[float]:
-        """Return the most tokens that money buys; empty if it sets no limit."""
+        """Return the maximum number of tokens for this money; empty if money sets no limit."""
         entry = self.models.get(model)
         tokens = entry.affordable_tokens(money) if entry else None
         return [] if tokens is None else [tokens]
 
     def _factor(self, model: str, estimated: int) -> float:
-        """Return the most tokens that a prompt can have per estimated token."""
+        """Return the maximum number of tokens of a prompt per estimated token."""
         costliest = self._costliest.get(model)
         if costliest is not None:
             return min(WORST, max(LEAST, MARGIN * costliest))
@@ -316,7 +316,7 @@ def estimated_tokens(prompt: Prompt) -> int:
 def cost_range(
     budget: Budget, parts: Iterable[tuple[Named, PlannedCalls]]
 ) -> tuple[float | None, float | None]:
-    """Return the least and the most that calls of models are likely to cost.
+    """Return the likely minimum and maximum cost of calls.
 
     Both are None if a model has no price.
     """
@@ -336,7 +336,7 @@ def cost_range(
 
 
 def least_uncached(budget: Budget, parts: Iterable[tuple[Named, PlannedCalls]]) -> float | None:
-    """Return the least that calls are likely to cost if no provider has cached their input.
+    """Return the likely minimum cost of calls if no provider has cached their input.
 
     Returns None if a model has no price.
     """

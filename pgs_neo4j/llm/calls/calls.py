@@ -155,15 +155,15 @@ class Calls:
         """Return a whole reply of at most ``room`` tokens.
 
         ``on_call`` receives the cost of each try, which is final when this method returns. ``then``
-        takes the reply before the next call gets the turn. Among waiting calls, the one with the
-        highest ``priority`` goes first, or else the longest. A call with ``last`` may use the time
-        reserved for the end, and all of the budget that is not reserved for the synthesis. If a
-        ``divisible`` prompt is too large for the budget but a smaller one would fit, the sweeping
-        continues after its refusal. ``repeat_malformed`` is false if the caller itself asks again
-        after a malformed reply. ``renew`` builds the prompt again when its turn has come, because
-        other replies may have shown that a shorter one is enough; it never returns a longer one.
-        Raises ModelError, BudgetError, DeadlineError, and WaitError when the endpoint asks for too
-        long a wait. After a WaitError, the run makes no further call.
+        receives the reply before the next call gets its turn. Among waiting calls, the call with
+        the highest ``priority`` is next, by default the longest call. A call with ``last`` may use
+        the time reserved for the end, and all of the budget that is not reserved for the synthesis.
+        If a ``divisible`` prompt is too large for the budget but a smaller one would fit, the
+        sweeping continues after its refusal. ``repeat_malformed`` is false if the caller itself
+        repeats the call after a malformed reply. ``renew`` builds the prompt again when its turn
+        has come, because other replies may have shown that a shorter one is enough; it never
+        returns a longer one. Raises ModelError, BudgetError, DeadlineError, and WaitError when the
+        endpoint asks for too long a wait. After a WaitError, the run makes no further call.
         """
         estimated = estimated_tokens(prompt)
         room = self.contexts.reply_room(llm.name, estimated, room)
@@ -187,7 +187,7 @@ class Calls:
                 paid.usage = reply.usage
                 self._note_lessons(llm, reply)
                 check_size(llm.name, reply, room)
-                # Calls that wait for this one build their prompts from what its reply shows.
+                # Calls that wait for this call build their prompts from the results of its reply.
                 verdict = await self._check_prompt(llm, asked, reply)
                 return reply
 
@@ -357,7 +357,7 @@ class Calls:
         return self.usage.calls > self._tried
 
     def pass_tokens(self, llm: LLM, most: int | None, room: int) -> int | None:
-        """Return the most input tokens of a pass: ``most``, or less if the context holds less."""
+        """Return the maximum input tokens of a pass: ``most``, or less in a small context."""
         return self.contexts.input_room(llm.name, most, room)
 
     def asks_receipts(self, llm: LLM) -> bool:
@@ -510,7 +510,7 @@ class Calls:
         return self.contexts.fits(llm.name, estimated_tokens(prompt))
 
     def reply_room(self, llm: LLM, prompt: Prompt, room: int) -> int:
-        """Return the most tokens of a reply: ``room``, or less if the context holds less."""
+        """Return the maximum tokens of a reply: ``room``, or less in a small context."""
         return self.contexts.reply_room(llm.name, estimated_tokens(prompt), room)
 
     @contextmanager
@@ -548,7 +548,7 @@ class Calls:
         return self.budget.bounds.any
 
     def close(self, why: str) -> None:
-        """Refuse all further calls, also calls that already wait for their turn."""
+        """Refuse all further calls, including calls that already wait for their turn."""
         self.budget.closed = self.budget.closed or Stop(StopKind.BUDGET, why)
 
     def sweeping_stop(self) -> Stop | None:
@@ -580,7 +580,7 @@ class Calls:
     async def _reserve(
         self, llm: Named, estimated: int, room: int, purpose: Purpose, divisible: bool
     ) -> Amount:
-        """Reserve the most that a call can cost.
+        """Reserve the maximum cost of a call.
 
         The first call of a model runs alone, because its reply shows the true size of prompts. A
         call that does not fit waits for calls in flight, which may cost less than they reserved.
@@ -615,7 +615,7 @@ class Calls:
         *,
         typical: bool = True,
     ) -> AsyncIterator[CallCost]:
-        """Reserve and record the most that a call can cost, then count its actual cost.
+        """Reserve and record the maximum cost of a call, then count its actual cost.
 
         The size of a ``typical`` prompt helps to predict the size of the model's other prompts.
         """

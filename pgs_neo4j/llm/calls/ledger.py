@@ -157,7 +157,7 @@ class Ledger:
     async def _write(self) -> None:
         """Store a total that includes everything until now.
 
-        Requests that arrive during a write share the next one.
+        Requests that arrive during a write share the next write.
         """
         if self.store is None:
             return

@@ -1,4 +1,4 @@
-"""Derives from the end of a model call its cost, and whether later calls would fail."""
+"""Derives a model call's cost from its end, and decides whether later calls would fail."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from pgs_neo4j.model.ceilings import text_bytes
 # A test call with this prompt shows before the first paid sweep whether an endpoint accepts later
 # calls of a run. Otherwise, a model that does not exist, an effort that it refuses, or a key that
 # may not use it would show only after all sweeps are paid. Some interfaces refuse a smaller limit
-# for the reply than ROOM, and a larger one would let a confused small model write on and on.
+# for the reply than ROOM, and a larger one would let a confused small model write endlessly.
 ROOM = 16
 PROMPT = Prompt(
     task="settling", system="You answer with one word.", user="Are you ready?", question=""
@@ -78,7 +78,7 @@ class CallsEnd(Protocol):
 
 @contextmanager
 def noting_end(told: CallsEnd) -> Iterator[None]:
-    """Record a limit or failure that ends all calls, and ignore a failure of one call alone."""
+    """Record a limit or failure that ends all calls, and ignore a failure of a single call."""
     try:
         yield
     except (ModelOutputError, PromptTooLongError):
@@ -98,7 +98,7 @@ def ends_calls(error: BaseException) -> bool:
 def refuses_kind(error: BaseException) -> bool:
     """Return whether an endpoint would refuse each call of the same model and parameters.
 
-    It would if it refused this one at once, at no cost, and another try would not help.
+    It would if it refused this call at once and at no cost, and another try would not help.
     """
     if ends_calls(error):
         return True
@@ -115,7 +115,7 @@ def cost_of(error: BaseException) -> Usage | None:
 
 @dataclass(frozen=True, slots=True)
 class UpcomingCall:
-    """A kind of call that a run will make: its model, its effort, and if it is streamed."""
+    """A kind of call that a run will make: its model, its effort, and whether it is streamed."""
 
     llm: LLM
     effort: Effort | None

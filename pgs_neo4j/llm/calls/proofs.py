@@ -2,9 +2,9 @@
 
 A server may cut a prompt and answer as if nothing had happened. Two kinds of evidence reveal it.
 
-The first is the server's count of tokens. A text has a least number of tokens, similar texts have
-about equally many tokens per byte on one model, and a cut prompt has just as many as the context
-holds. The count reveals any cut of more than a few percent.
+The first is the server's count of tokens. A text has a minimum number of tokens, similar texts have
+about equally many tokens per byte on one model, and a cut prompt has exactly as many tokens as fit
+in the context. The count reveals any cut of more than a few percent.
 
 The second is receipts: short codes among the nodes, which only a reader who was given them can
 repeat. They reveal each cut at the beginning or the end. A stretch between two codes can vanish
@@ -42,11 +42,12 @@ _BY_RECEIPTS: dict[Receipts, Verdict] = {
 # alone cannot reveal a prompt that lost less than this share.
 SLACK = 0.05
 FRAME_TOKENS = 40  # tokens that a chat template may add around two messages
-# Codes stand at every quarter of a prompt or closer, so a reader who repeats all of them was given
-# more than this share. A smaller count leaves out the tokens that the server had cached.
+# Codes are at every quarter of a prompt or closer, so a reader who repeats all of them was given
+# more than this share. A count below this share leaves out the tokens that the server had cached.
 COUNTED_PART = 0.5
 # A cut prompt has as many tokens as the context or, if the server shifts its context like Ollama,
-# half as many. Once a cut was seen, only its size counts, because no server cuts to half of that.
+# half as many. Once a cut was seen, only its size is a sign of a cut, because no server cuts to
+# half of that size.
 SHIFTED = 0.5
 PLATEAU_SLACK = 0.03
 # A prompt with less than this share of another prompt's count was not cut to the same context,
@@ -82,7 +83,7 @@ class _Sample:
         return max(self.size.floor, self.counted - FRAME_TOKENS)
 
     def usual(self, size: TextSize) -> float:
-        """Predict from this sample the least tokens of a text of the same kind and this size."""
+        """Predict from this sample the minimum tokens of a text of the same kind and this size."""
         by_bytes = size.size_bytes / self.size.size_bytes
         return self.tokens * min(by_bytes, size.runs / self.size.runs)
 
@@ -232,7 +233,7 @@ def returned_receipts(prompt: Prompt, reply: str) -> Receipts:
 
 
 def _is_beyond(counted: int, context: ModelContext | None) -> bool:
-    """Return whether a server counted more tokens than its model's context holds.
+    """Return whether a server counted more tokens than fit in its model's context.
 
     This is false for a context that was learned from a refusal or a cut, since it may be larger.
     """

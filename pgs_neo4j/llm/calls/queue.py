@@ -1,9 +1,10 @@
 """Schedules model calls, as many at once as the endpoint can handle.
 
-The longest go first. The number of calls at once grows while they succeed, and is halved when one
-is refused. The module is pure except for the event loop's clock; the caller decides what a call
-does. A model tries once, and this layer repeats the try. ``length`` is any measure of how long a
-call is likely to take, such as its tokens. It must be the same measure for all calls.
+The longest calls are sent first. The number of simultaneous calls grows while calls succeed, and is
+halved when a call is refused. The module is pure except for the event loop's clock; the caller
+decides what a call does. A model tries once, and this layer repeats the try. ``length`` is any
+measure of how long a call is likely to take, such as its tokens. It must be the same measure for
+all calls.
 """
 
 from __future__ import annotations
@@ -25,14 +26,15 @@ from pgs_neo4j.llm.protocol import EmbeddedTexts
 from pgs_neo4j.llm.retry import OnWait, ignore_wait, with_retries
 from pgs_neo4j.model import Completion
 
-OVERDUE = 2.0  # times the usual duration for its length; a slower call is a straggler
+OVERDUE = 2.0  # times the usual duration of a call of its length; a slower call is a straggler
 KNOWN = 3  # calls to see before a typical duration is known
-REMEMBERED = 50  # last calls whose duration determines the usual one
+REMEMBERED = 50  # number of last calls whose durations determine the usual duration
 HOLD_S = 1.0  # pause after a refusal that names no time
-GLANCE_S = 0.25  # between two checks whether a call is overdue and a slot is idle, at least
+GLANCE_S = 0.25  # minimum time between two checks for an overdue call and an idle slot
 
-# If calls take this many times as long as the first ones, for their length, the endpoint queues
-# them, so one more call would only wait there. At twice as long, one call less is just as fast.
+# If calls take QUEUEING times as long as the first calls did, relative to their length, the
+# endpoint queues calls, so one more call would only wait there. If they take OVERLOADED times as
+# long, one call less is just as fast.
 QUEUEING = 1.5
 OVERLOADED = 2.0
 
@@ -75,7 +77,7 @@ class Scheduler:
     ) -> T:
         """Run ``work`` in its turn, and try again while that may help.
 
-        ``then`` takes the result before another call gets the turn, so a crash never loses more
+        ``then`` receives the result before another call gets its turn, so a crash never loses more
         calls than may be in flight. ``tokens`` is the size of the call for the endpoint's rate
         limit. ``priority`` replaces ``length`` in the order of waiting calls, and ``until`` is an
         earlier deadline. A call that must be ``alone`` is never hedged. ``on_wait`` is called for
@@ -201,7 +203,7 @@ class Scheduler:
         return len(self._rates) >= KNOWN and not self._waiting and self.in_flight < self.limit.calls
 
     async def turn(self, priority: float) -> None:
-        """Wait for a slot; the highest priority goes first, then the call that came first."""
+        """Wait for a slot; the highest priority is next, and among equals, the first to wait."""
         granted = asyncio.get_running_loop().create_future()
         heapq.heappush(self._waiting, (-priority, next(self._order), granted))
         self._dispatch()

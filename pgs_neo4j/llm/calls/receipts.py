@@ -1,9 +1,9 @@
 """Places receipts in a prompt: short codes that its reader repeats.
 
 Only a reader that was given a code can repeat it, because the code is a hash of the whole prompt
-and occurs nowhere else. One code stands before the first text, one behind the last, and others at
-most 2,000 tokens apart, also inside long texts. So any part that a server cuts off contains a code.
-Receipts are used if nothing else can show that a server cut a prompt.
+and occurs nowhere else. One code is before the first text, one is after the last text, and the
+others are at most 2,000 tokens apart, also inside long texts. So any part that a server cuts off
+contains a code. Receipts are used if nothing else can show that a server cut a prompt.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ REQUEST = (
     "repeats all of them in their order: Codes: ..."
 )
 OPENING = "codes"
-FRAME_CHARACTERS = len(REQUEST) + 40  # of the request, the first code, and the last code
+FRAME_CHARACTERS = len(REQUEST) + 40  # characters of the request, the first code, and the last code
 CODE_CHARACTERS = LENGTH + 3
 
 
@@ -51,8 +51,8 @@ async def complete_coded(
 ) -> Completion:
     """Complete a prompt like ``Calls.complete``, with receipts if its server needs them.
 
-    The reply comes back without codes. ``among`` names the lines of the prompt, such as sentences.
-    Raises the errors of ``Calls.complete``, among them PromptCutError.
+    The returned reply contains no codes. ``among`` names the lines of the prompt, such as
+    sentences. Raises the errors of ``Calls.complete``, among them PromptCutError.
     """
     asked = prompt
     if await calls.lacks_counts(llm, prompt):
@@ -149,7 +149,7 @@ def request_receipts(codes: Sequence[str], among: str = "nodes") -> str:
 
 
 def receipt_characters(tokens: int) -> int:
-    """Return the most characters that codes and their request add to a text of these tokens.
+    """Return the maximum characters that codes and their request add to a text of ``tokens``.
 
     Of two neighboring stretches between codes, one is longer than half of ``APART_TOKENS``.
     """
@@ -169,7 +169,7 @@ class ReceiptFilter:
         self._begun = False
 
     def pass_on(self, piece: str) -> str:
-        """Take the next piece of the reply; return the text that may be shown now."""
+        """Receive the next piece of the reply; return the text that may be shown now."""
         if not self._codes:
             return piece
         *lines, self._line = (self._line + piece).split("\n")

@@ -4,7 +4,7 @@ The key of a reply is a hash of everything that determines it: the model with it
 the prompt. For a model without a signature, that is unknown, so its replies belong to the run that
 paid for them. Only accepted replies are cached, never failures. Rejected replies are stored beside
 them with the reason, so that a person can read them. Their keys match no prompt. They expire like
-other replies, but are the first to make room.
+other replies, but are deleted first when space is needed.
 
 A run claims the key of a reply before it buys the reply. Other runs that need it wait until it is
 stored, or until the buyer gives up, ends, or shows no sign of life.
@@ -32,11 +32,11 @@ from pgs_neo4j.model import Completion, Effort, Prompt, Usage
 
 FORM = "2"  # the version of keys; replies under another version are not found
 MEGABYTE = 1_000_000
-MOST_REJECTED = 100  # stored replies of one run; of any more, only the reasons are reported
+MOST_REJECTED = 100  # rejected replies stored per run; of others, only the reasons are reported
 LONGEST_REJECTED = 50_000  # characters; the beginning of a rejected reply shows what is wrong
 LARGEST_INTEGER = 2**63 - 1  # in Neo4j; an endpoint may report more tokens
 FIRST_POLL_S = 0.1
-MOST_LIMITS = 4  # for which a partition is packed again in search of replies
+MOST_LIMITS = 4  # maximum number of limits for which a partition is packed again to find replies
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +93,7 @@ class Replies:
     async def find_divided(self, keys: Iterable[str]) -> dict[str, Completion]:
         """Return the cached replies to prompts and to their halves, by key.
 
-        The key of a half is the key of the whole and one letter for each halving. The caller adds
+        The key of a half is the key of the whole plus one letter for each halving. The caller adds
         the keys to ``used`` once it takes the replies.
         """
         return await self._read(queries.get("llm/calls/read_divided_replies"), list(keys))
@@ -101,9 +101,9 @@ class Replies:
     async def read_pass_limits(self, partition: int) -> list[int]:
         """Return the limits, in tokens, for which passes over a partition were packed.
 
-        Only limits that came from a model's context, of passes with a cached reply; the limit with
-        the most replies first. ``partition`` is an id, which every graph has, so a limit may be
-        that of another graph. Raises DatabaseError.
+        These are only limits that came from a model's context, of passes with a cached reply; the
+        limit with the most replies is first. ``partition`` is an id that other graphs may also
+        have, so a limit may belong to another graph. Raises DatabaseError.
         """
         query = queries.get("llm/calls/read_pass_limits")
         rows = await self.db.read(query, partition=partition, most=MOST_LIMITS)
@@ -149,7 +149,7 @@ class Replies:
         """Return a reply as a row to store.
 
         ``partition`` and ``number`` name the pass, if the reply answers one, and ``pass_tokens`` is
-        the limit that it was packed for, if the context of the model was that limit.
+        the limit that the pass was packed for, if that limit came from the model's context.
         """
         self.used.add(key)
         return {

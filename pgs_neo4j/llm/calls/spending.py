@@ -33,8 +33,8 @@ async def _allow_all(_: float) -> AsyncIterator[float | None]:
 class Payer:
     """The payer of calls outside of runs, whose sessions have names that begin with ``prefix``.
 
-    ``allow`` takes the most that some calls may cost and holds this money for them. It yields their
-    limit, or None without a limit, and raises BudgetError if nothing is left.
+    ``allow`` receives the maximum cost of some calls and reserves this money for them. It yields
+    their limit, or None without a limit, and raises BudgetError if nothing is left.
     """
 
     prefix: str = ""
@@ -150,7 +150,7 @@ async def record_spending(db: Database, calls: Calls, account: Account) -> Async
                 raise
 
     async def settle() -> None:
-        with suppress(PGSError):  # otherwise they stay recorded at their worst case
+        with suppress(PGSError):  # if this fails, the calls stay recorded at their worst-case cost
             await record.store(calls.ledger.total())
 
     calls.ledger.begin(calls.spent, store)

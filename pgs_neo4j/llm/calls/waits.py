@@ -23,7 +23,7 @@ from pgs_neo4j.model import Prompt
 from pgs_neo4j.model.ceilings import longest_wait_s
 
 GROWS_EVERY_S = 2.0
-SAME_HOLD_S = 5.0  # between the ends of two waits that are reported as one
+SAME_HOLD_S = 5.0  # maximum time between the ends of two waits that are reported as one
 REASONS: dict[type[ModelError], str] = {
     ModelRateLimitError: "429",
     ModelTimeoutError: "no answer in time",
@@ -34,13 +34,13 @@ REASONS: dict[type[ModelError], str] = {
 
 @dataclass(slots=True)
 class WaitReporter:
-    """Reports retries, the progress of replies, and each hold once for all its waiting calls."""
+    """Reports retries, the progress of replies, and each hold once for all waiting calls."""
 
     on_event: OnEvent = ignore
     _held_until: float = 0.0
 
     def tell(self, prompt: Prompt, wait_s: float, error: ModelError | None, reason: str) -> None:
-        """Report that a call waits for a reason, or will be retried after an error without one."""
+        """Report that a call waits for ``reason``, or that it will be retried after ``error``."""
         reason = reason or (error.retry.reason if error is not None and error.retry else "")
         if error is not None and not reason:
             words = REASONS.get(type(error), "failed")

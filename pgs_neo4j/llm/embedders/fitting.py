@@ -51,17 +51,18 @@ from pgs_neo4j.llm.protocol import EmbeddedTexts, Embedder, Fitted, Lexical
 from pgs_neo4j.text.shown import counted
 from pgs_neo4j.text.tokens import estimate, measure
 
-FILLED = 0.8  # of a server's limit, because dense text has more tokens than the estimate
+FILLED = 0.8  # share of a server's limit; dense text has more tokens than the estimate
 LONGER = 1.25  # times the proven length; a text beyond that is sent alone to count its tokens
 MOST_FAILURES = 10
-"""The test of an embedder ends after so many texts have failed alone."""
+"""The test of an embedder ends after this many texts have failed alone."""
 
 # OpenAI's documented limits for a request are 2,048 inputs, and 300,000 tokens in all inputs.
-# Estimates may be off, so our limits are well below. Fewer inputs also limit the size of the reply.
+# Estimates may be off, so these limits are well below. Fewer inputs also limit the size of the
+# reply.
 BATCH_INPUTS = 512
 BATCH_TOKENS = 100_000
 CONCURRENT_BATCHES = 4
-MOST_FAILED_TEXTS = 3  # after so many texts have failed alone, no more calls are made
+MOST_FAILED_TEXTS = 3  # after this many texts have failed alone, no more calls are made
 
 
 @dataclass(slots=True)
@@ -121,7 +122,7 @@ class TextFit:
         return self._proven.get(name_script(text), self.surely)
 
     def prove(self, text: str, tokens: int) -> None:
-        """Note that a text was read as a whole, which proves the same for shorter ones."""
+        """Note that a text was read as a whole, which proves the same for shorter texts."""
         self._proven[name_script(text)] = max(tokens, self.read_of(text))
 
     def doubt(self) -> None:
@@ -147,7 +148,7 @@ class TextFit:
         self._assumed.pop(why, None)
 
     def missing(self, texts: Sequence[str], counted: int | None) -> int:
-        """Return the least tokens that texts must have, if the endpoint counted fewer; else 0.
+        """Return the minimum number of tokens of texts if the endpoint counted fewer, else 0.
 
         A count that is too small shows a cut. An endpoint that miscounts shows nothing, and neither
         does a count of 0, or of 1 for each text.
@@ -189,8 +190,8 @@ class TextVector:
 class _Text:
     """The state of a text that is being embedded.
 
-    ``waiting`` counts the pieces without a vector. ``window`` is the most tokens of a piece after
-    the text was refused; None otherwise.
+    ``waiting`` counts the pieces without a vector. ``window`` is the maximum number of tokens of a
+    piece after the text was refused; None otherwise.
     """
 
     waiting: int

@@ -1,7 +1,7 @@
 """Embeds texts without a model, by feature hashing of words and parts of words.
 
-The method is that of Weinberger et al., "Feature Hashing for Large Scale Multitask Learning"
-(2009). Its buckets are signed, so that collisions cancel on average. Sub-word grams, as in fastText
+The method follows Weinberger et al., "Feature Hashing for Large Scale Multitask Learning" (2009).
+Its buckets are signed, so that collisions cancel on average. Sub-word grams, as in fastText
 (Bojanowski et al. 2017), bring inflections and compounds together. The vectors measure shared
 vocabulary, not meaning: synonyms have nothing in common. A word that occurs n times in a text
 counts 1 + ln n times. The hash of a feature is CRC-32, so it is the same on every machine.
@@ -45,11 +45,11 @@ if TYPE_CHECKING:
 FloatArray = NDArray[np.float64]
 
 DIMENSIONS = 2048
-# So many texts are hashed together, which limits the arrays and keeps cancellation prompt.
+# This many texts are hashed at a time, which limits the arrays and allows prompt cancellation.
 BATCH = 1024
 BATCH_CHARACTERS = 1 << 20
-# Texts are summed in blocks with at most so many numbers in their rows (4 MB), and so many
-# features. The rows are sparse, so the parts in use fit in the processor's caches.
+# Texts are summed in blocks with at most this many numbers in their rows (4 MB), and at most this
+# many features. The rows are sparse, so the parts in use fit in the processor's caches.
 BLOCK_NUMBERS = 1 << 19
 BLOCK_FEATURES = 1 << 16
 NUMBER_BITS = 32
@@ -101,7 +101,7 @@ class TextHasher:
     def __init__(self, size: int) -> None:
         self.size = size
         self._most = max(1, BLOCK_NUMBERS // size)
-        self._sums = np.zeros(self._most * size)  # zeros between blocks
+        self._sums = np.zeros(self._most * size)  # all zeros between two blocks
         self._vocabulary = Vocabulary()
         self._table = FeatureTable(self._vocabulary, size)
 

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 MODEL = "text-embedding-3-small"
-# OpenAI's documented limit is 8,192 tokens an input. Estimates may be off, so ours is well below.
+# OpenAI's documented limit is 8,192 tokens an input. Estimates may be off, so this limit is lower.
 INPUT_TOKENS = 4_500
 ENCODING_REFUSED = (400, 422, 500, 501)
 
@@ -66,7 +66,7 @@ class _Vectors(BaseModel):
 
 
 class _NativeVectors(BaseModel):
-    """What Ollama sends, in the order of the texts."""
+    """The vectors in a reply of Ollama, in the order of the texts."""
 
     model_config = ConfigDict(extra="ignore", hide_input_in_errors=True)
 
@@ -106,8 +106,9 @@ class OpenAIEmbedder:
         self._sent_dimensions = dimensions
         self._client: openai.AsyncOpenAI | None = None
         self._slots = asyncio.Semaphore(CONCURRENT_BATCHES)
-        # Base64 takes a quarter of the bytes of a list, but some servers refuse it, and others the
-        # parameter itself. None leaves the parameter out. A reply with lists is always accepted.
+        # Base64 takes a quarter of the bytes of a list, but some servers refuse it, and others
+        # refuse the parameter itself. None leaves the parameter out. A reply with lists is always
+        # accepted.
         self._encoding: Literal["base64", "float"] | None = "base64"
         self.fit = TextFit(most=INPUT_TOKENS, refuses=endpoint.refuses)
         if context is not None:

@@ -35,11 +35,12 @@ SURELY_READ = 32
 Some models read only 128 tokens, and in the worst case each token is a single byte.
 """
 FOREIGN_SHARE = 0.1
-"""The most characters of a Latin text that may be outside ASCII, as a share."""
-EVEN = 1.05  # times the even share of a piece; without slack, words at its end need another piece
+"""Maximum share of the characters of a Latin text that may be outside ASCII."""
+EVEN = 1.05  # times the even share of a piece; without slack, some words would need another piece
 
-# The tokens of a call are an estimate. So the search for the limit stops once the smallest refused
-# call is within this factor, and a refusal below an accepted size lowers that size by a tenth.
+# The tokens of a call are an estimate. So the search for the limit stops once a refused call has at
+# most CLOSE times the accepted tokens, and a refusal below an accepted size lowers that size by a
+# tenth.
 CLOSE = 1.2
 LOWERED = 0.9
 
@@ -70,7 +71,7 @@ def divide_text(text: str, most: int) -> list[str]:
 
     Pieces end between words if possible. Blank pieces are left out.
     """
-    text = text.encode("utf-8", "replace").decode()  # ``chunks`` takes no lone surrogates
+    text = text.encode("utf-8", "replace").decode()  # ``chunks`` accepts no lone surrogates
     tokens = weigh(text)
     if tokens <= most:
         return [text]
@@ -205,8 +206,8 @@ class CallSizes:
     between an accepted and a refused size. So the limits are found after a logarithmic number of
     refusals, and kept for all later calls.
 
-    ``texts`` and ``tokens`` are the most that were accepted. Tokens are estimates. While
-    ``trying``, a call in flight is larger than these, and others must not be.
+    ``texts`` and ``tokens`` are the largest numbers that were accepted. Tokens are estimates. While
+    ``trying``, a call in flight is larger than these, and no other call may be.
     """
 
     texts: int = 0
@@ -215,7 +216,7 @@ class CallSizes:
     _refused: list[_RefusedCall] = field(default_factory=list)
 
     def fits(self, texts: int, tokens: int, *, surely: bool = False) -> bool:
-        """Return whether a call may be accepted. One text always fits, as no call is smaller.
+        """Return whether a call may be accepted. One text always fits, because no call is smaller.
 
         With ``surely``, it must not exceed the sizes that were accepted before.
         """

@@ -1,4 +1,4 @@
-"""Proves by vectors how much of a text a model reads, or describes it as its server reports."""
+"""Proves by vectors how much of a text a model reads, or describes its server's limit."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from pgs_neo4j.llm.embedders.fitting import TextFit
 
 FRAME_TOKENS = 16  # tokens that a model adds to a text, such as marks of its beginning and end
-CUT_SHORT = 0.9  # of the share that was read, so that pieces of this size are surely read
-MISCOUNT = 0.04  # of the halves' tokens, by which their sum may differ from the whole text's
-LEAST_GROWTH = 0.2  # of the added tokens; if the count grows by less, both texts were cut
+CUT_SHORT = 0.9  # factor for the share that was read, so that pieces of this size are surely read
+MISCOUNT = 0.04  # share of the halves' tokens by which their sum may differ from the whole text's
+LEAST_GROWTH = 0.2  # share of the added tokens; if the count grows by less, both texts were cut
 # Cosines between a text and the same text with more at its end. Repeating a call in half precision
 # changes a cosine by about 1e-6, and an eighth more text changes it by more than 1e-3.
 SAME, DIFFERENT = 1 - 1e-5, 1 - 1e-4
@@ -32,7 +32,7 @@ BELOW_LONGER = CUT_SHORT * FOREIGN_SHARE / (FOREIGN_SHARE + 1)
 
 Then = Callable[[EmbeddedTexts], Awaitable[None]]
 Call = Callable[[Sequence[str], Then], Awaitable[None]]
-"""A function that embeds texts in one call and awaits another one, which takes the vectors."""
+"""A function that embeds texts in one call, and awaits another function with the vectors."""
 Verdict = Literal["read", "cut", "refused", "unproven"]
 
 UNKNOWN = "unknown; its server does not report it, so the longest text will show it"

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 MODEL = "all-MiniLM-L6-v2"
 FRAME = 16  # tokens that a model may add to a text
-FILLED = 0.95  # of the limit, because pieces end between words
-LEAST_BYTES = 2.5  # of a token, if the model has no tokenizer that counts
+FILLED = 0.95  # share of the limit to use, because pieces end between words
+LEAST_BYTES = 2.5  # minimum bytes of a token, if the model has no tokenizer that counts
 
 
 class SentenceTransformersEmbedder:
@@ -116,7 +116,7 @@ class SentenceTransformersEmbedder:
 def _divide(model: Any, text: str) -> list[str]:
     """Return pieces of a text that a model reads whole; an empty list if it reads too little."""
     limit = getattr(model, "max_seq_length", None)
-    # A token has at least one byte, so a text with so few bytes fits.
+    # A token has at least one byte, so a text with at most ``limit`` bytes fits.
     if not isinstance(limit, int) or len(text.encode("utf-8", "replace")) + FRAME <= limit:
         return [text]
     tokens = _count_tokens(model, text)

@@ -74,7 +74,7 @@ def search_answer(prompt: Prompt, bullets: int) -> str:
 
 
 def found_answer(prompt: Prompt, bullets: int) -> str:
-    """Return three sections: the answer, quotes with citations, and words that no node holds."""
+    """Return three sections: the answer, quotes with citations, and words that no node contains."""
     reading = read(prompt)
     quotes = best(reading, bullets)
     findings = [f"- {quoted.line}" for quoted in quotes]
@@ -94,7 +94,7 @@ def _name_nearest(reading: Reading, most: int) -> str:
 
 
 def _find_missing_words(prompt: Prompt, reading: Reading) -> list[str]:
-    """Return the words of the question that no node holds, as the question spells them."""
+    """Return the words of the question that no node contains, as the question spells them."""
     asked = {stem(word): word for word in reversed(words(prompt.question))}
     return [
         asked[term] for term in reading.terms.stems if term in asked and not reading.holders(term)

@@ -26,13 +26,13 @@ MIN_COVERAGE = 0.15
 KEYWORDS = 12
 MAX_CITATIONS = 4
 MAX_TITLE = 80
-# The most quoted sentences of one node if there are few nodes.
+# Maximum number of quoted sentences of one node if there are few nodes.
 PER_NODE = 3
 
 
 @dataclass(frozen=True, slots=True)
 class Quoted:
-    """A sentence worth quoting, with the nodes that hold it word for word."""
+    """A sentence worth quoting, with the nodes that contain it word for word."""
 
     text: str
     aliases: tuple[str, ...]
@@ -211,7 +211,7 @@ def _score_sentence(
     """Return BM25 of sentence and title, scaled by the share of the question that they cover.
 
     The score is 0 if they cover less than ``floor``. Unless the sentence is the first of its text,
-    the score is also 0 if only the title holds words of the question.
+    the score is also 0 if only the title contains words of the question.
     """
     own, both = frozenset(sentence), frozenset((*sentence, *title))
     if not sentence or (place > 0 and own.isdisjoint(terms)):

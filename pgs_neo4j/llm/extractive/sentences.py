@@ -10,7 +10,7 @@ from pgs_neo4j.text.sentences import HEADING, LONGEST, split_sentences
 MAX_QUOTE = 240
 MIN_WORDS = 3
 MAX_SENTENCE = LONGEST
-"""Characters. A longer "sentence" is a table, a dump, or a line of data."""
+"""Maximum characters of a sentence. Anything longer is a table, a dump, or a line of data."""
 
 _UNREADABLE = {"code", "data", "rule"}
 
@@ -38,8 +38,8 @@ _ALIAS_GROUP = re.compile(
 )
 _DEFUSED = str.maketrans(dict.fromkeys(_OPENING, "⟦") | dict.fromkeys(_CLOSING, "⟧"))
 _CITATION = re.compile(r"\s*\[\s*(?:P\d+\s*:\s*)?n\d+[^\[\]]*\]")
-# A fact of a relationship, in the form that the text of its source node lists it. It ends only at
-# the end of the line.
+# A fact of a relationship, in the form in which the text of its source node lists it. It ends only
+# at the end of the line.
 _FACT = re.compile(r"^[^\s\n][^\n]{0,180} -> [^\n]{1,120}: [^\n]*$", re.MULTILINE)
 _LEAD = re.compile(r"^(?:[\s#>*+\-\u2013—•=|~`]|\d{1,3}[.)]\s)+")
 

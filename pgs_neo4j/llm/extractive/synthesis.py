@@ -158,7 +158,7 @@ def _write_thesis(material: Material) -> str:
 def _choose_strongest(material: Material, limit: int) -> list[Claim]:
     """Return the strongest claims, from different partitions as far as possible.
 
-    A claim is strong if it is relevant to the question, stands early in its report, has several
+    A claim is strong if it is relevant to the question, is early in its report, has several
     citations, and is repeated by other partitions.
     """
     terms = material.terms.stems

@@ -152,7 +152,7 @@ class OllamaLLM:
         return ModelContext(min(facts.context, chosen), "server", server=PRESETS["ollama"].title)
 
     async def prepare(self, prompt: Prompt, *, max_tokens: int) -> None:
-        """Make all later calls ask for a context that holds this call. Raises nothing."""
+        """Make all later calls ask for a context large enough for this call. Raises nothing."""
         self._choose_context(prompt, max_tokens, await self._read_facts())
 
     def take_lessons(self, told: ToldLessons | None = None) -> tuple[str, ...]:
@@ -191,8 +191,8 @@ class OllamaLLM:
     ) -> Completion:
         """Return the whole reply, after a single try. Raises the errors of ``OpenAILLM.complete``.
 
-        A small machine may write for minutes. So if a listener waits for the reply, it is streamed
-        and the listener receives its progress.
+        A small machine may write for minutes. So if a listener waits for the reply, the reply is
+        streamed and the listener receives its progress.
         """
         import httpx2
         import openai
@@ -458,7 +458,7 @@ class OllamaLLM:
     ) -> ModelError:
         """Return the error for a reply that broke off.
 
-        ``parts`` is the text before that, and ``said`` the server's error. ``prompt`` is given to
+        ``parts`` is the text that arrived, and ``said`` the server's error. ``prompt`` is given to
         keep its text out of the message.
         """
         if not parts:

@@ -20,7 +20,7 @@ FIRST_RATIO = 1.3
 
 
 class ChatMessage(BaseModel):
-    """A message, or the piece of one. What the model thought is not read."""
+    """A message, or a piece of a message. The model's thinking is not read."""
 
     model_config = ConfigDict(extra="ignore", hide_input_in_errors=True)
 
@@ -28,7 +28,7 @@ class ChatMessage(BaseModel):
 
 
 class ChatReply(BaseModel):
-    """A whole reply, or one line of a streamed one; the last has the reason and the counts."""
+    """A whole reply, or a line of a streamed reply; the last line has the reason and the counts."""
 
     model_config = ConfigDict(extra="ignore", hide_input_in_errors=True)
 
@@ -56,10 +56,10 @@ class ChatReply(BaseModel):
 
 
 class ModelFacts(BaseModel):
-    """What Ollama tells of a model.
+    """The facts that Ollama reports about a model.
 
-    ``context``: the most that it was trained for. ``configured``: as its Modelfile sets it, both in
-    tokens.
+    ``context`` is the longest context that it was trained for, and ``configured`` the context that
+    its Modelfile sets, both in tokens.
     """
 
     model_config = ConfigDict(frozen=True)

@@ -1,7 +1,7 @@
 """Reads the bodies of replies as streams, unpacks them, and stops at a ceiling.
 
 A compressed body may grow a thousandfold when it is unpacked. So it is unpacked here in small
-pieces instead of in the HTTP client, which unpacks everything at once that the network delivers.
+pieces instead of in the HTTP client, which unpacks all that the network delivers at once.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Finds the errors that servers and gateways report in a reply with HTTP status 200.
 
 Gateways such as OpenRouter begin a reply before they know whether its model answers. If it does
-not, the body, an event of the stream, or a choice holds an ``error`` object. Its code or its words
-show which status the error would usually have.
+not, the body, an event of the stream, or a choice contains an ``error`` object. Its code or its
+words show which status the error would usually have.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ REFUSED = ("invalid_request", "invalid_argument", "invalid-argument", "badreques
 
 
 def find_error(body: object) -> object:
-    """Return the error that a parsed reply or event holds; None without one.
+    """Return the error in a parsed reply or event; None without one.
 
     The error is an object or a sentence. An empty error does not count.
     """

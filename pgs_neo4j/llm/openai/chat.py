@@ -64,7 +64,7 @@ if TYPE_CHECKING:
 IDLE_TIMEOUT_S = 60.0
 T = TypeVar("T")
 PROBE_TIMEOUT_S = 10.0
-# Every model can write so many tokens, so a refusal of such a short reply has another reason.
+# Every model can write this many tokens, so a refusal of a shorter reply has another reason.
 SHORT_REPLY = 1_024
 _WITHOUT_TEXT = Reply(choices=[MessageChoice(finish_reason="length")])
 
@@ -134,7 +134,7 @@ class OpenAILLM:
     ) -> Completion:
         """Return the whole reply, after a single try.
 
-        Each error states if another try may help. Raises ModelAuthError, ModelRateLimitError,
+        Each error states whether another try may help. Raises ModelAuthError, ModelRateLimitError,
         ModelTimeoutError, ModelUnavailableError, and ModelOutputError for a refusal or a reply that
         is malformed or empty.
         """
@@ -300,7 +300,7 @@ class OpenAILLM:
         """Send a request without its optional parameters, after a refusal that names no cause.
 
         If that does not help, shorter and shorter replies are requested. Later requests keep the
-        form that is accepted. Raises the error of the first refusal if no form is.
+        form that is accepted. Raises the error of the first refusal if no form is accepted.
         """
         import openai
 
@@ -416,7 +416,7 @@ async def listed_models(
 class ChatStream:
     """Reads a reply from the client's stream of chunks.
 
-    ``room`` is the most tokens that the reply may have. The client's errors are not translated.
+    ``room`` is the maximum number of tokens of the reply. The client's errors are not translated.
     """
 
     def __init__(
@@ -492,7 +492,7 @@ class ChatStream:
         await self._chunks.close()
 
     def _take(self, chunk: StreamedPiece) -> str:
-        """Take in a chunk; return the text that it adds.
+        """Process a chunk; return the text that it adds.
 
         Raises ModelOutputError if the text is far longer than its room.
         """

@@ -1,7 +1,7 @@
 """Opens a client of an OpenAI-compatible endpoint for chat and embeddings, and translates errors.
 
 An error message names the host and the model, and quotes one safe line of the server. It never
-holds the key, the credentials of a URL, or text of the prompt that the server echoed.
+contains the key, the credentials of a URL, or text of the prompt that the server echoed.
 """
 
 from __future__ import annotations
@@ -69,8 +69,9 @@ class Endpoint:
     """The address and the key of a server of models.
 
     ``timeout_s`` limits one call with all retries. ``words`` are the terms that messages use, and
-    ``provider`` is the configured one. Raises ConfigError for a malformed address or one that holds
-    credentials, and ModelAuthError for a malformed key or if a key is required and missing.
+    ``provider`` is the configured provider. Raises ConfigError for an address that is malformed or
+    contains credentials, and ModelAuthError for a malformed key or if a key is required and
+    missing.
     """
 
     base_url: str | None = None
@@ -169,7 +170,7 @@ class Endpoint:
     def open(self) -> openai.AsyncOpenAI:
         """Return a client that never retries and follows no redirects.
 
-        Of the environment, it reads the proxies alone.
+        From the environment, it reads only the proxies.
         """
         import httpx2
         import openai
@@ -248,7 +249,7 @@ def load_certificates() -> ssl.SSLContext:
 def _without_ambient_headers(omit: Any) -> dict[str, Any]:
     """Return headers that cancel OPENAI_CUSTOM_HEADERS.
 
-    Those variables are meant for another program's endpoint.
+    The headers in that variable are meant for another program's endpoint.
     """
     lines = os.environ.get("OPENAI_CUSTOM_HEADERS", "").split("\n")
     names = (line.partition(":")[0].strip() for line in lines)

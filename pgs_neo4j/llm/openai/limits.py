@@ -30,8 +30,8 @@ TOKENS = (
     ("anthropic-ratelimit-tokens-remaining", "anthropic-ratelimit-tokens-reset"),
     ("anthropic-ratelimit-input-tokens-remaining", "anthropic-ratelimit-input-tokens-reset"),
 )
-# A call may need more input tokens than a minute allows output tokens. So this limit counts only if
-# nothing is left of it.
+# A call may need more input tokens than a minute allows output tokens. So the limit on output
+# tokens counts only if it is used up.
 OUTPUT_TOKENS = (
     "anthropic-ratelimit-output-tokens-remaining",
     "anthropic-ratelimit-output-tokens-reset",
@@ -83,7 +83,7 @@ def _parse_left(
 
 
 def _find_least(found: list[tuple[int | None, float | None]]) -> tuple[int | None, float | None]:
-    """Return the limit with the least left and, among equal ones, the one that resets last."""
+    """Return the limit with the least left; among equal limits, the limit that resets last."""
     reported = [(count, reset_s) for count, reset_s in found if count is not None]
     return min(reported, key=lambda one: (one[0], -(one[1] or 0.0)), default=_NOTHING)
 

@@ -232,9 +232,9 @@ class AskedLLM:
                 yield piece
 
     async def prepare(self, prompt: Prompt, *, max_tokens: int) -> None:
-        """Make an earlier, smaller call ask for a context that also holds this one.
+        """Make all later calls ask for a context that is large enough for this prompt.
 
-        Then the model is loaded only once for both. Raises nothing.
+        So smaller calls before it do not make the server load the model twice. Raises nothing.
         """
         wire = await self._choose()
         if isinstance(wire, Preparing):

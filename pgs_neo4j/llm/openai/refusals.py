@@ -1,7 +1,7 @@
 """Turns a refusal of any interface into the package's error for it.
 
 An error message names the host, the model, and the settings to change, and quotes the server in one
-line that is safe to show (``said_line``). It never holds text that an endpoint may have echoed.
+line that is safe to show (``said_line``). It never contains text that an endpoint may have echoed.
 """
 
 from __future__ import annotations
@@ -34,19 +34,19 @@ _CODE = re.compile(r"[a-z][a-z0-9_.-]{1,60}")
 _HOST = re.compile(r"[A-Za-z0-9.-]{1,253}|[0-9A-Fa-f:.]{2,45}", re.ASCII)
 
 MOST_SAID = 200
-"""The most characters that a server's line may have."""
+"""Maximum characters of a server's line."""
 MOST_READ = 2_000
 """Characters of an error that are examined; a page of HTML or a traceback is longer."""
 MOST_DEPTH = 4
 """Levels of nested objects; servers and gateways wrap an error in two or three."""
 ECHO = 4
-"""If so many words in a row also occur in the request, the error repeats the request."""
+"""If this many words in a row also occur in the request, the error repeats the request."""
 ECHO_CHARACTERS = 16
-"""The fewest characters of such words, because shorter ones may occur in any sentence."""
+"""Minimum characters of these words together, because shorter words may occur in any sentence."""
 NAMES = ("message", "error", "detail", "msg", "error_message", "reason")
-"""Properties that hold the sentence of an error, the most common name first."""
+"""Properties that contain the sentence of an error, the most common name first."""
 PARAMETERS = frozenset(("model", "role", "type", "reasoning_effort", "effort", "encoding_format"))
-"""Properties of a request that hold no text of a graph."""
+"""Properties of a request that contain no text of a graph."""
 _HTML = re.compile(r"\s*<(?:!doctype|html|head|body|\?xml)", re.IGNORECASE)
 _TITLE = re.compile(r"<title[^>]{0,200}>([^<]*)</title", re.IGNORECASE)
 """The title of a gateway's error page, such as "502 Bad Gateway"."""
@@ -180,8 +180,8 @@ def refusal_error(
         return ModelUnavailableError(
             f"the model endpoint {where} is still loading the model (HTTP {status}{code}); ask "
             "again when it has, or raise model_timeout_s",
-            # Loading a large model takes minutes, so tries are not limited. Each is refused at once
-            # and costs nothing.
+            # Loading a large model takes minutes, so tries are not limited. Each try is refused at
+            # once and costs nothing.
             retry=Retry(refusal.wait_s, reason="the server is loading the model"),
             usage=Usage(),
         )

@@ -62,7 +62,7 @@ async def in_time(endpoint: Endpoint, model: str) -> AsyncIterator[None]:
 
 @dataclass(frozen=True, slots=True)
 class Ceiling:
-    """The most bytes that the body of a reply may have, and the error for a longer one."""
+    """The size limit of the body of a reply, in bytes, and the error for a longer body."""
 
     most_bytes: int
     error: ModelError
@@ -116,7 +116,7 @@ def classify_end(reason: str | None, *, delivered: bool) -> End:
 def make_completion(
     prompt: Prompt, text: str, end: End, usage: ReplyUsage | None, model: str
 ) -> Completion:
-    """Return a completion with the reported usage, or an estimate if that is impossible."""
+    """Return a completion with the reported usage, or an estimate if it is impossible."""
     counted = count_usage(prompt, text, usage)
     return Completion(
         text=text,
@@ -162,7 +162,7 @@ def broken_reply(
 
 
 def stalled_answer(endpoint: Endpoint, model: str, characters: int) -> ModelTimeoutError:
-    """Return the error for a streamed answer that stalled after so many characters."""
+    """Return the error for a streamed answer that stalled after ``characters`` characters."""
     return ModelTimeoutError(
         f"the answer of {endpoint.host} (model {model}) stalled after {characters} characters; ask "
         "again, or raise model_timeout_s"
@@ -170,7 +170,7 @@ def stalled_answer(endpoint: Endpoint, model: str, characters: int) -> ModelTime
 
 
 def lost_answer(endpoint: Endpoint, model: str, characters: int) -> ModelUnavailableError:
-    """Return the error for a streamed answer that broke off after so many characters."""
+    """Return the error for a streamed answer that broke off after ``characters`` characters."""
     return ModelUnavailableError(
         f"the answer of {endpoint.host} (model {model}) broke off after {characters} characters; "
         "ask again"

@@ -43,17 +43,17 @@ if TYPE_CHECKING:
     import openai
 
 QUESTION_BYTES = 4_000
-# Cohere and Voyage accept 1,000 texts a call, and the smallest models of Voyage 300,000 tokens.
+# Cohere and Voyage accept 1,000 texts a call, and Voyage's smallest models accept 300,000 tokens.
 CALL_TEXTS = 500
 CALL_TEXT_TOKENS = 100_000
-ASKING_S = 2.0  # for a server's limit; short, because a search waits for the answer
+ASKING_S = 2.0  # wait for a server's limit; short, because a search waits for the answer
 SURELY_READ = 128
 """Estimated tokens of question and text that every model reads.
 
-The smallest models read 512 of both, or 180 of a text alone.
+The smallest models read 512 tokens of both together, or 180 of a text alone.
 """
-SAME = 0.002  # of a score; repeating a call in half precision changes it by less
-LEAST_ROOM = 8  # tokens for a text beside the longest question
+SAME = 0.002  # share of a score; repeating a call in half precision changes a score by less
+LEAST_ROOM = 8  # minimum tokens left for a text next to the longest question
 PROBE = "Which clockmaker sorted seven violet lanterns beside the frozen harbor?"
 # A server that cuts texts does not cut shorter ones by the same share. So it miscounts if its count
 # is too small by the same share (up to ALIKE) for texts of at most SHORTER of the length.
@@ -109,8 +109,8 @@ class HTTPReranker:
         if context is not None:
             self.fit.limit(context)
             self.fit.asked = True
-        # After a call with too small a count: the weight of its longest text, and the count's share
-        # of the least tokens.
+        # Set when the endpoint counts fewer tokens than the texts must have: the weight of the
+        # longest text, and the reported count divided by the minimum count.
         self.short: tuple[int, float] | None = None
         self._model = model
         self._endpoint = endpoint
@@ -120,8 +120,8 @@ class HTTPReranker:
         """Return the places of ``texts`` in the order of their relevance, most relevant first.
 
         A place is missing if its text is blank, or if the endpoint leaves the text out or refuses
-        it at any length. Raises ModelOutputError if a result names no text, or if two results name
-        the same one. Also raises the errors of the chat model.
+        it at any length. Raises ModelOutputError if a result does not name a text, or if two
+        results name the same text. Also raises the errors of the chat model.
         """
         return await self.rank_within(question, texts, reserve_nothing)
 
@@ -317,8 +317,9 @@ class _Ranking:
         fit.narrow(fit.read_of(longest))
 
     async def _compare_ends(self, texts: Sequence[str]) -> list[bool | None]:
-        """Return whether each text has the same score with more at its end; None without scores."""
-        # The search's question stands before each text, so that all is as long as in the search.
+        """Return whether texts score the same with more text at the end; None without scores."""
+        # The search's question stands before each text, so that the inputs are as long as in the
+        # search.
         whole = [f"{self.question} {text}" for text in texts]
         pairs = [one for text in whole for one in (text, f"{text} {PROBE}")]
         reply = await self.model.score(PROBE, pairs, self._deadline, self.reserve)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 ASKING_S = 5.0
 PLACES: tuple[LimitPlace, ...] = ("models", "loaded", "info", "running")
-"""The places to ask an unknown server, in this order. Its list shows whether it is llama.cpp."""
+"""The order in which to ask an unknown server. Its list of models shows if it is llama.cpp."""
 LOADED = "loaded_context_length"
 # Fields of a model in a list, and whether the servers with this field refuse longer prompts. The
 # servers are, in this order, LM Studio, vLLM, Groq, Mistral, Gemini, and OpenRouter, which may

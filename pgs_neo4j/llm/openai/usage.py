@@ -40,14 +40,14 @@ CachedTokens = Annotated[
 
 
 class PromptDetails(Shape):
-    """What became of a prompt's tokens: ``cache_write_tokens`` is OpenRouter's."""
+    """Details of a prompt's tokens; only OpenRouter reports ``cache_write_tokens``."""
 
     cached_tokens: CachedTokens = None
     cache_write_tokens: CachedTokens = None
 
 
 class ReplyDetails(Shape):
-    """What became of a reply's tokens; ``reasoning_tokens`` are those of its thinking."""
+    """Details of a reply's tokens; ``reasoning_tokens`` are the tokens of its thinking."""
 
     reasoning_tokens: CachedTokens = None
 
@@ -55,11 +55,11 @@ class ReplyDetails(Shape):
 class ReplyUsage(Shape):
     """Tokens as the endpoint counted them.
 
-    ``prompt_tokens`` include those that were read from the provider's prompt cache or stored there.
-    OpenAI, Azure, xAI, Groq, Gemini, and OpenRouter count them in the details of the prompt,
+    ``prompt_tokens`` include tokens that were read from the provider's prompt cache or stored in
+    it. OpenAI, Azure, xAI, Groq, Gemini, and OpenRouter count them in the details of the prompt,
     Moonshot as ``cached_tokens``, and DeepSeek as ``prompt_cache_hit_tokens``. xAI and Gemini leave
-    the tokens of thinking out of ``completion_tokens``, but bill them: their ``total_tokens`` have
-    them, and xAI's details of the reply.
+    the tokens of thinking out of ``completion_tokens``, but bill them: their ``total_tokens``
+    include these tokens, and so do xAI's details of the reply.
     """
 
     prompt_tokens: Annotated[int, Field(ge=0, le=CALL_TOKENS)]
@@ -83,7 +83,7 @@ class ReplyUsage(Shape):
         """Prompt tokens from the provider's cache; 0 without a possible count."""
         details = self.prompt_tokens_details or PromptDetails()
         reported = (details.cached_tokens, self.cached_tokens, self.prompt_cache_hit_tokens)
-        # A proxy may add the field of another provider with a zero, so the largest count holds.
+        # A proxy may add the field of another provider with a zero, so the largest count is used.
         return max((count for count in reported if count and self._has_room(count)), default=0)
 
     @property
@@ -142,7 +142,7 @@ def count_read(texts: Sequence[str], reported: int | None) -> Usage:
 
 
 def _is_believable(tokens: int, text: str) -> bool:
-    """Return whether a text can have so few tokens, with the most bytes that a token may have."""
+    """Return whether a text can have only ``tokens`` tokens, at the maximum bytes per token."""
     return tokens * BYTES_PER_TOKEN >= len(text.encode("utf-8", "replace"))
 
 

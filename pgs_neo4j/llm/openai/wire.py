@@ -73,21 +73,21 @@ Text = Annotated[str | None, BeforeValidator(_join_parts)]
 
 
 class Message(Shape):
-    """A message, or the piece of one that a chunk adds."""
+    """A message, or the piece of a message that a chunk adds."""
 
     content: Text = None
     refusal: str | None = None
 
 
 class MessageChoice(Shape):
-    """The only choice of a whole reply; Gemini sends no message where a filter took it."""
+    """The only choice of a whole reply; Gemini sends no message if a filter removed it."""
 
     message: Message | None = None
     finish_reason: str | None = None
 
     @model_validator(mode="after")
     def check_content(self) -> MessageChoice:
-        """Refuse a choice that says nothing at all."""
+        """Refuse a choice without any content."""
         if self.message is None and not self.finish_reason:
             raise ValueError("a choice has neither a message nor an end")
         return self
@@ -102,7 +102,7 @@ class Reply(Shape):
 
 
 class DeltaChoice(Shape):
-    """The choice in a chunk; the last one has the finish reason."""
+    """The choice in a chunk; the last chunk has the finish reason."""
 
     delta: Message | None = None
     finish_reason: str | None = None
@@ -122,12 +122,12 @@ class Dialect:
 
     ``limit`` is the name of the token limit. A server that knows only the other name may refuse
     this one, and the name is swapped. Or it may ignore this one, so the first guess matters. With
-    ``merged``, there is no system role, so the system text stands at the beginning of the user's
+    ``merged``, there is no system role, so the system text is put at the beginning of the user's
     text. ``most_output`` is the longest reply that may be requested, and ``longest_accepted`` the
     longest request that was accepted, both in tokens. ``accepted`` are the names of parameters that
-    were accepted, and ``dropped`` of those that were refused. ``extra`` goes with every request.
-    ``lessons`` say in words what was learned. ``marks`` is true if blocks of messages may be marked
-    for the provider's prompt cache.
+    were accepted, and ``dropped`` are names of parameters that were refused. ``extra`` is sent with
+    every request. ``lessons`` say in words what was learned. ``marks`` is true if blocks of
+    messages may be marked for the provider's prompt cache.
     """
 
     limit: str
@@ -254,7 +254,7 @@ class Dialect:
         return bool(body[sent] > (self.most_output or 0))
 
     def shorten(self, most: int) -> None:
-        """Ask for replies of at most so many tokens in all later requests."""
+        """Ask for replies of at most ``most`` tokens in all later requests."""
         if self.most_output is None or most < self.most_output:
             self.most_output = most
             self.lessons.add(

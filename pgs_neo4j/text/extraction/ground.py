@@ -108,7 +108,7 @@ class _Ground:
         self.entities[key] = grounded
 
     def known(self, said: str) -> str:
-        """Return a text without sentences whose numbers the chunk lacks; count it if any is lost."""
+        """Return a text without sentences with numbers that the chunk lacks; count any loss."""
         if not numbers_in(said):
             return said
         if self.numbers is None:

@@ -86,7 +86,7 @@ class _Cell:
         return cls(plain, width, np.frombuffer(plain, "<u4", count, 4), ends)
 
     def read(self, term: int) -> PostingList | None:
-        """Return the postings of a term, or None if the cell does not hold the term."""
+        """Return the postings of a term, or None if the cell does not contain the term."""
         place = int(np.searchsorted(self.terms, term))
         if place == len(self.terms) or self.terms[place] != term:
             return None

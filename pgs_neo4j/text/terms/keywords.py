@@ -59,8 +59,8 @@ COUNTERS = 1 << 21
 class WordCounts:
     """Words of an unfinished partition.
 
-    ``hashes`` and ``counts`` hold parallel arrays ``(k,)`` per batch of texts; ``spelled`` holds
-    the most frequent words by their hashes.
+    ``hashes`` and ``counts`` have parallel arrays ``(k,)`` per batch of texts. ``spelled`` has the
+    most frequent words by their hashes.
     """
 
     hashes: list[HashArray] = field(default_factory=list)
