@@ -32,7 +32,7 @@ _CLOSING = re.compile(r"(?:^| )#+$")  # signs at the end of a heading
 _RULE = re.compile(r" {0,3}(?:(?:-[ \t]*){3,}|(?:\*[ \t]*){3,}|(?:_[ \t]*){3,})")
 _FENCE = re.compile(r"(`{3,}|~{3,})[ \t]*([\w+.-]*)")
 _ENTRY = re.compile(r"([ \t]*)(?:[-*+•]|(\d{1,2})[.)])[ \t]+(\S.*)")
-_QUOTATION = re.compile(r" {0,3}> (.*)")
+_QUOTATION = re.compile(r" {0,3}>(?: (.*))?")
 _MARKED = re.compile(r"\|?:?-+:?(?:\|:?-+:?)*\|?")  # the line below a table's head
 _BETWEEN = re.compile(r"(?<!\\)\|")  # a bar that divides cells; a backslash makes it text
 _EDGE = re.compile(r"(?<!\\)\|$")
@@ -163,7 +163,7 @@ def _read_line(reader: _Reader, line: str) -> None:
         reader.end_paragraph()
         _add_entry(reader, entry)
     elif quotation := _QUOTATION.fullmatch(line):
-        _add_quotation(reader, " ".join(quotation[1].split()), new=gap)
+        _add_quotation(reader, " ".join((quotation[1] or "").split()), new=gap)
     elif reader.entries and (not gap or line[0].isspace()):
         _continue_entry(reader, text, new=gap)
     else:
@@ -191,6 +191,12 @@ def _continue_entry(reader: _Reader, text: str, *, new: bool) -> None:
 
 
 def _add_quotation(reader: _Reader, text: str, *, new: bool) -> None:
+    """Add a line of a quotation; an empty line only ends the paragraph before it."""
+    if not text:
+        reader.end_paragraph()
+        reader.end_list()
+        reader.gap = True
+        return
     last = reader.blocks[-1] if reader.blocks and not reader.lines and not reader.entries else None
     if not new and isinstance(last, Paragraph) and last.quotation:
         reader.blocks[-1] = Paragraph(f"{last.text} {text}".strip(), quotation=True)

@@ -50,6 +50,10 @@ def bullet(depth: int, *paragraphs: str, number: int | None = None) -> ListItem:
         ("- a\n  ```\n  if x:\n      y\n z\n  ```", [Listing((bullet(0, "a"),)),
                                                    Preformatted("if x:\n    y\nz")]),
         ("> one\n\n> two", [Paragraph("one", quotation=True), Paragraph("two", quotation=True)]),
+        ("> one\n>\n> two", [Paragraph("one", quotation=True), Paragraph("two", quotation=True)]),
+        ("> one\n> \n> two\n>", [Paragraph("one", quotation=True),
+                                 Paragraph("two", quotation=True)]),
+        ("one\n>\n> two", [Paragraph("one"), Paragraph("two", quotation=True)]),
         ("# C# #\n## a ##b", [Heading(1, "C#"), Heading(2, "a ##b")]),
         # CommonMark reads these in another way, but models mean this.
         ("• a\n• b", [Listing((bullet(0, "a"), bullet(0, "b")))]),
