@@ -193,7 +193,7 @@ async def await_ends(chunker: str, ends: object, length: int) -> list[int]:
     with said_by(chunker, "chunker"):
         if inspect.isasyncgen(ends):
             raise ModelError(
-                f"divide of the chunker {chunker} yields; return all positions at once, as a list, "
+                f"divide() of chunker {chunker} yields; return all positions at once, as a list; "
                 f"{PAGE}"
             )
         if not inspect.isawaitable(ends):
@@ -207,9 +207,9 @@ async def await_ends(chunker: str, ends: object, length: int) -> list[int]:
                 return [int(one) for one in listed]
             wrong = f"a list with {_name_kind(others[0])}" if others else "an empty list"
         raise ModelError(
-            f"divide of the chunker {chunker} returned {wrong or _name_kind(returned)}; return the "
-            "positions in the text where chunks end, whole numbers of characters that ascend, "
-            f"here to {length:,}, {PAGE}"
+            f"divide() of chunker {chunker} returned {wrong or _name_kind(returned)}; return the "
+            "positions in the text where chunks end, as increasing numbers of characters, the last "
+            f"one {length:,}; {PAGE}"
         )
 
 
@@ -231,8 +231,8 @@ async def await_extractions(extractor: str, said: object, chunks: int) -> list[E
         wrong = f"a list with {_name_kind(others[0])}" if others else None
         wrong = wrong or (f"{len(listed):,} of them" if listed else _name_kind(returned))
         raise ModelError(
-            f"extract of the extractor {extractor} returned {wrong}; return a list with an "
-            f"Extraction for each chunk, here {chunks:,}, {PAGE}"
+            f"extract() of extractor {extractor} returned {wrong}; return a list with an "
+            f"Extraction for each chunk, here {chunks:,}; {PAGE}"
         )
 
 
@@ -275,8 +275,8 @@ def _check_records(
     for one in records:
         if not isinstance(one, kind):
             raise ModelError(
-                f"extract of the extractor {extractor} returned an Extraction whose {name} contain "
-                f"{_name_kind(one)}; make each an {kind.__name__}, {PAGE}"
+                f"extract() of extractor {extractor} returned an Extraction whose {name} contain "
+                f"{_name_kind(one)}; make each an {kind.__name__}; {PAGE}"
             )
     return records
 
@@ -305,8 +305,8 @@ def _wrong_value_error(
     extractor: str, record: object, name: str, value: object, wanted: str
 ) -> ModelError:
     return ModelError(
-        f"extract of the extractor {extractor} returned an {type(record).__name__} whose {name} is "
-        f"{one_line(repr(value), 60)}; make it {wanted}, {PAGE}"
+        f"extract() of extractor {extractor} returned an {type(record).__name__} whose {name} is "
+        f"{one_line(repr(value), 60)}; make it {wanted}; {PAGE}"
     )
 
 
@@ -316,8 +316,8 @@ async def await_forecast(extractor: str, said: object) -> ExtractionForecast:
         returned: object = await said if inspect.isawaitable(said) else said
     if not isinstance(returned, ExtractionForecast):
         raise ModelError(
-            f"forecast of the extractor {extractor} returned {_name_kind(returned)}; return an "
-            f"ExtractionForecast, an empty one if nothing has to be paid, {PAGE}"
+            f"forecast() of extractor {extractor} returned {_name_kind(returned)}; return an "
+            f"ExtractionForecast (empty if extraction is free); {PAGE}"
         )
     return returned
 
@@ -333,9 +333,9 @@ async def checked_documents(
         if inspect.iscoroutine(loading):
             loading.close()
         raise ModelError(
-            f"load of the loader {loader} returned {_name_kind(loading)}; write it as 'async def "
+            f"load() of loader {loader} returned {_name_kind(loading)}; write it as 'async def "
             "load' "
-            f"that yields documents, {PAGE}"
+            f"that yields documents; {PAGE}"
         )
     try:
         while True:
@@ -372,8 +372,8 @@ def checked_document(loader: str, source: str, loaded: object) -> LoadedDocument
             raise _wrong_document_error(loader, source, "size", number, "the number of bytes")
     else:
         raise ModelError(
-            f"load of the loader {loader} yielded {_name_kind(loaded)} for {source}; yield a "
-            f"LoadedDocument, or a RefusedDocument with the reason, {PAGE}"
+            f"load() of loader {loader} yielded {_name_kind(loaded)} for {source}; yield a "
+            f"LoadedDocument, or a RefusedDocument with the reason; {PAGE}"
         )
     for name, value in values.items():
         if not isinstance(value, str):
@@ -403,8 +403,8 @@ def _wrong_document_error(
     loader: str, source: str, name: str, value: str, wanted: str
 ) -> ModelError:
     return ModelError(
-        f"load of the loader {loader} yielded a document of {source} whose {name} is {value}; make "
-        f"it {wanted}, {PAGE}"
+        f"load() of loader {loader} yielded a document of {source} whose {name} is {value}; make "
+        f"it {wanted}; {PAGE}"
     )
 
 
@@ -416,13 +416,13 @@ def checked_description(describer: str, said: object, entity: str) -> str:
     """
     if not isinstance(said, str):
         raise ModelError(
-            f"describe of the describer {describer} returned {_name_kind(said)}; return a text, "
+            f"describe() of describer {describer} returned {_name_kind(said)}; return a text; "
             f"{PAGE}"
         )
     if not said.strip():
         raise ModelOutputError(
-            f"describe of the describer {describer} returned an empty text; return one description "
-            f"of {entity}, {PAGE}"
+            f"describe() of describer {describer} returned an empty text; return a description of "
+            f"{entity}; {PAGE}"
         )
     return said
 

@@ -75,8 +75,7 @@ def end_groups(
     bounded = [0, *ends]
     if bounded[-1] != len(text) or any(a >= b for a, b in pairwise(bounded)):
         raise ValueError(
-            f"chunks must end in ascending order, the last one at {len(text)}, the number of "
-            "characters of the text"
+            f"chunk ends must increase, and the last must be {len(text)}, the length of the text"
         )
     group: list[Sentence] = []
     remaining = iter(ends)

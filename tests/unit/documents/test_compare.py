@@ -273,7 +273,7 @@ async def test_a_chunker_must_reach_the_end_of_the_text(tmp_path: Path) -> None:
     write(tmp_path, a="Apples.\n")
     comparison, wanted = await compared(order_of(tmp_path), {}, chunker=Short())
     assert wanted == []
-    assert "chunks must end in ascending order, the last one at 8" in comparison.outcomes[0].reason
+    assert "chunk ends must increase, and the last must be 8" in comparison.outcomes[0].reason
 
 
 @pytest.mark.parametrize(
@@ -311,7 +311,7 @@ async def test_a_chunker_that_returns_or_raises_something_else_fails_the_documen
         (KeyError("page"), "the loader Odd failed with KeyError: 'page'; raise a ModelError"),
         (
             "Apples.",
-            "load of the loader Odd yielded a value of the type str for a.md; ",
+            "load() of loader Odd yielded a value of the type str for a.md; ",
         ),
         (loaded_of("a.md", cast(Any, "Apples.")), "whose text is a value of the type str; make it"),
         (loaded_of("a.md", size=-1), "whose size is -1; make it the number of bytes"),
@@ -399,7 +399,7 @@ async def test_a_load_that_yields_nothing_is_named(tmp_path: Path, waits: bool) 
     comparison, _ = await compared(order_of(tmp_path), {}, loader=Plain())
     kind = "coroutine" if waits else "list"
     reason = comparison.outcomes[0].reason
-    assert f"load of the loader Plain returned a value of the type {kind}; write it as" in reason
+    assert f"load() of loader Plain returned a value of the type {kind}; write it as" in reason
 
 
 async def test_a_chunker_may_return_numbers_of_numpy(tmp_path: Path) -> None:

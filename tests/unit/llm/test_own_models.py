@@ -246,15 +246,15 @@ async def test_an_extractor_forecasts_calls() -> None:
     none = ExtractionForecast()
     assert await await_forecast("Mine", _returned(none)) == none
     for given, kind in ((_returned(None), "None"), ([], "a value of the type list")):
-        with pytest.raises(ModelError, match=f"forecast of the extractor Mine returned {kind}"):
+        with pytest.raises(ModelError, match=rf"forecast\(\) of extractor Mine returned {kind}"):
             await await_forecast("Mine", given)
 
 
 def test_a_description_is_a_text_that_is_not_empty() -> None:
     assert checked_description("Mine", "A town.", "Oslo") == "A town."
-    with pytest.raises(ModelError, match="describe of the describer Mine returned None"):
+    with pytest.raises(ModelError, match=r"describe\(\) of describer Mine returned None"):
         checked_description("Mine", None, "Oslo")
-    with pytest.raises(ModelOutputError, match="an empty text; return one description of Oslo"):
+    with pytest.raises(ModelOutputError, match="an empty text; return a description of Oslo"):
         checked_description("Mine", " ", "Oslo")
 
 

@@ -37,7 +37,7 @@ def test_chunks_end_where_they_are_told_to_also_within_a_sentence() -> None:
 
 @pytest.mark.parametrize("ends", [(), (5,), (23,), (7, 7, 22), (8, 7, 22), (0, 22), (-1, 22)])
 def test_ends_that_do_not_ascend_to_the_end_are_refused(ends: tuple[int, ...]) -> None:
-    with pytest.raises(ValueError, match="ascending order, the last one at 22"):
+    with pytest.raises(ValueError, match="must increase, and the last must be 22"):
         ending("It is. So it was. All.", *ends)
 
 

@@ -119,7 +119,7 @@ async def test_who_lost_the_right_to_write_learns_it() -> None:
     ("said", "why"),
     [
         (KeyError("b"), "the describer Odd failed with KeyError: 'b'"),
-        (None, "describe of the describer Odd returned None; return a text"),
+        (None, "describe() of describer Odd returned None; return a text"),
     ],
 )
 async def test_a_describer_that_raises_or_returns_something_else_is_named(
