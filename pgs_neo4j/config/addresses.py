@@ -77,7 +77,7 @@ def _find_place(address: str) -> tuple[str, str, int | None] | None:
 
 
 def _split_address(address: str) -> SplitResult | None:
-    """Return the parts of an address; None if programs may disagree about its host."""
+    """Return the parts of an address; None if programs may read different hosts from it."""
     try:
         parts = urlsplit(address)
         parts.port  # noqa: B018 - reading the port checks it

@@ -34,7 +34,7 @@ from pgs_neo4j.config.settings import Settings
 from pgs_neo4j.errors import ConfigError
 from pgs_neo4j.text.invalid_values import describe_any
 
-_FIELD = re.compile(r'field "(\w+)"')  # matches the field that a message of pydantic-settings names
+_FIELD = re.compile(r'field "(\w+)"')  # the name of a field in a message of pydantic-settings
 Origin = Literal["default", "file", "environment", "call"]
 ORIGINS: dict[Source, Origin] = {
     "default": "default",
@@ -181,7 +181,7 @@ Built = TypeVar("Built", bound=Sourced)
 
 
 def _build(cls: type[Built], values: dict[str, Any]) -> Built:
-    """Return the settings with the values of a call. Raises ConfigError for invalid ones."""
+    """Return the settings with the values of a call. Raises ConfigError for invalid values."""
     try:
         return cls(**values)
     except ValidationError as error:
@@ -192,7 +192,7 @@ def _build(cls: type[Built], values: dict[str, Any]) -> Built:
 
 
 def _explain_unreadable(error: SettingsError) -> str:
-    """Return the message for a variable that must hold a table or list as JSON but does not."""
+    """Return the message for a variable that must contain a table or list as JSON but does not."""
     found = _FIELD.search(str(error))
     which = f"PGS_{found[1].upper()}" if found else "a variable of the environment"
     return f"{which} is not JSON; write its table as JSON, or put it into pgs.toml"

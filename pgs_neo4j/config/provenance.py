@@ -264,7 +264,7 @@ def _read_table(value: object) -> Mapping[str, object]:
 
 
 def _parse_table(variable: str) -> object:
-    """Parse a variable that holds a table as JSON; return any other text unchanged."""
+    """Parse a variable that contains a table as JSON; return any other text unchanged."""
     if not variable.startswith("{"):
         return variable
     try:

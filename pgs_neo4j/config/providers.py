@@ -1,7 +1,7 @@
 """Lists the providers and servers of models that settings can name, and the facts about each.
 
-All other facts are learned: from the server, from its refusals, and from its replies. Addresses and
-names of variables come from the vendors' documentation.
+All other facts are learned from the server, its refusals, and its replies. Addresses and names of
+variables come from the vendors' documentation.
 """
 
 from __future__ import annotations
@@ -53,10 +53,10 @@ LimitPlace = Literal["models", "props", "loaded", "info", "running"]
 class Preset:
     """The facts about a provider.
 
-    ``url`` is the root of its interface; None if each customer has a separate one, on one of the
-    ``domains``. ``variables`` customarily hold its key, the strongest first. ``extra`` is sent with
-    every request. ``marks_blocks_of`` are prefixes of model names: the prompts of these models are
-    cached only if the blocks of the prompts are marked. ``title`` is the name of a server that
+    ``url`` is the root of its interface; None if each customer has a separate address, on one of
+    the ``domains``. ``variables`` usually contain its key, the strongest first. ``extra`` is sent
+    with every request. ``marks_blocks_of`` are prefixes of model names: the prompts of these models
+    are cached only if the blocks of the prompts are marked. ``title`` is the name of a server that
     users run themselves. ``larger_context`` is the advice for a larger context on such a server.
     Its placeholders are the ``{model}``, the ``{tokens}`` of the context, the tokens for
     ``{input}``, and the ``{total}`` of all ``{slots}``. The flags say that the provider:
@@ -162,7 +162,7 @@ PRESETS: Mapping[ProviderName, Preset] = {
 }
 
 KEY_VARIABLES = tuple(dict.fromkeys(name for one in PRESETS.values() for name in one.variables))
-"""Variables of other tools that hold the keys of providers."""
+"""Variables of other tools that contain the keys of providers."""
 
 
 @lru_cache(maxsize=64)  # every call of a model needs this

@@ -63,7 +63,7 @@ class ModelContext:
 
     @property
     def described(self) -> str:
-        """Tokens and origin, for display."""
+        """The tokens and their origin, for display."""
         said = self.origin == "server" and self.server
         origin = f"as {self.server} says" if said else ORIGINS[self.origin]
         return f"{self.tokens:,} tokens ({origin})"
@@ -151,7 +151,7 @@ class Contexts:
         return new
 
     def forget(self, model: str) -> None:
-        """Forget what is known of a model, because its name now belongs to another model."""
+        """Forget all knowledge about a model, because its name now belongs to another model."""
         for known in (self._known, self._said, self._asked_at):
             known.pop(model, None)
 

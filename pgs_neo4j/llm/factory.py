@@ -174,7 +174,7 @@ def _create_llm(
 def create_embedder(
     settings: Settings, config: PGSConfig, name: EmbedderName | None = None
 ) -> Embedder | None:
-    """Return the embedder ``name``, or else the configured one, or else hashing.
+    """Return the embedder ``name``, or else the configured embedder, or else hashing.
 
     Returns None for "none". Raises ConfigError for "stored", because its vectors come from the
     graph and not from a model. Also raises the errors of ``create_llms`` for an endpoint.

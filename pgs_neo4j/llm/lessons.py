@@ -36,8 +36,8 @@ class Lessons:
     def take(self, where: str, told: ToldLessons | None = None) -> tuple[str, ...]:
         """Return a sentence for each lesson that is new to a run; ``where`` names the endpoint.
 
-        ``told`` are the lessons that were reported to the run. Without it, lessons that any caller
-        has taken before are left out.
+        ``told`` are the lessons that were reported to the run. Without ``told``, lessons that any
+        caller has received before are left out.
         """
         if told is None:
             new = [one for one in self._known if one not in self._told]

@@ -75,7 +75,7 @@ class Pace:
         """Send nothing for ``wait_s`` seconds, as the endpoint requested.
 
         A wait beyond LONGEST_WAIT_S is ignored here. It ends the run that received it, but must not
-        hold up other runs, because the endpoint answers each run separately.
+        delay other runs, because the endpoint answers each run separately.
         """
         if wait_s <= LONGEST_WAIT_S:
             self._free_at = max(self._free_at, now + wait_s)

@@ -90,7 +90,7 @@ class Adapting(Protocol):
         """Return one sentence for each lesson from refusals that a run has not reported yet.
 
         ``told`` are the lessons that the run has reported, and the returned lessons are added to
-        it. Without it, lessons that any caller has taken before are left out.
+        it. Without ``told``, lessons that any caller has received before are left out.
         """
         ...
 

@@ -45,7 +45,7 @@ def ignore_wait(wait_s: float, error: ModelError | None, reason: str) -> None:
 def retry_after_s(headers: Mapping[str, str], now: float | None = None) -> float | None:
     """Return the seconds that an endpoint asks its callers to wait.
 
-    They come from ``retry-after-ms`` or ``retry-after``, which holds seconds or an HTTP date. A
+    They come from ``retry-after-ms`` or ``retry-after``, which contains seconds or an HTTP date. A
     date is compared with ``now`` (Unix time, by default the current one). Returns None if neither
     is present and readable. The result is never negative.
     """

@@ -60,7 +60,7 @@ class Located(Protocol):
 async def complete_traced(
     llm: LLM, prompt: Prompt, room: int, effort: Effort | None, *, text: bool
 ) -> Completion:
-    """Return a whole reply; with ``text``, the span also holds prompt and reply."""
+    """Return a whole reply; with ``text``, the span also contains prompt and reply."""
     with _chat_span(llm, prompt, room, text=text) as span:
         with said_by(llm.name):
             replying: object = llm.complete(prompt, max_tokens=room, effort=effort)
@@ -74,7 +74,7 @@ def stream_traced(
 ) -> Pieces:
     """Return the pieces of a reply, within a span that lasts until the last piece.
 
-    With ``text``, the span also holds prompt and reply.
+    With ``text``, the span also contains prompt and reply.
     """
     with said_by(llm.name):
         streaming: object = llm.stream(prompt, max_tokens=room, effort=effort)

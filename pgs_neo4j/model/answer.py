@@ -181,7 +181,7 @@ class Answer:
 
     @property
     def in_doubt(self) -> tuple[DoubtedSentence, ...]:
-        """The sentences in doubt: first those of the answer, then those of its reports.
+        """The sentences in doubt: first from the answer, then from its reports.
 
         Within a report, findings come before the Domain State and flags.
         """
@@ -193,7 +193,7 @@ class Answer:
 
     @property
     def struck(self) -> tuple[DoubtedSentence, ...]:
-        """The sentences that were struck: first those of the answer, then those of its reports."""
+        """The sentences that were struck: first from the answer, then from its reports."""
         reports = [sweep.report for sweep in self.sweeps if sweep.report is not None]
         return (*self.synthesis.struck, *(one for report in reports for one in report.struck))
 

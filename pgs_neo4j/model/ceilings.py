@@ -8,8 +8,8 @@ from __future__ import annotations
 KB = 1_000
 MB = 1_000_000
 
-# Waits. A quota per minute is full again after a minute, and a crowded endpoint recovers within
-# a few. Longer waits mean a daily quota or a wrong clock, and people want to know about those.
+# Waits. A quota per minute is full again after a minute, and a crowded endpoint recovers within a
+# few. Longer waits mean a daily quota or a wrong clock, which people want to know about.
 LONGEST_WAIT_S = 300.0
 # Longer waits are reported; shorter waits pass unnoticed between two lines of progress.
 QUIET_WAIT_S = 10.0

@@ -50,7 +50,7 @@ class GivenEntity:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordColumns:
-    """The columns of records that hold their text, title, key, and entities.
+    """The columns of records that contain their text, title, key, and entities.
 
     ``entities`` are pairs of column and entity type. Columns that are None are found by common
     names.
@@ -136,7 +136,7 @@ class DocumentLoader(Protocol):
         ...
 
     def takes(self, name: str) -> bool:
-        """Whether the loader loads a file of this name; other files in a folder are left out."""
+        """Whether the loader loads a file with this name; other files in a folder are left out."""
         ...
 
     def load(self, source: DocumentSource) -> AsyncIterator[LoadedDocument | RefusedDocument]:

@@ -24,9 +24,9 @@ class GraphMapping:
     """The named view of a database: its nodes, relationships, and properties.
 
     Everything is optional. Without ``labels`` or ``relationship_types``, all labels or types belong
-    to the view, except those of this package. ``text`` properties are joined in this order.
-    ``User.display_name`` in ``text``, ``titles``, or ``keys`` is a property of nodes with that
-    label only; it has priority over ``title`` and ``key``, which are for all labels.
+    to the view, except the labels and types of this package. ``text`` properties are joined in this
+    order. ``User.display_name`` in ``text``, ``titles``, or ``keys`` is a property of nodes with
+    that label only; it has priority over ``title`` and ``key``, which are for all labels.
 
     ``relationship_name`` is the property with a relationship's name, and ``relationship_text`` the
     property with the fact that it states. A fact is part of the text of its source if both ends are

@@ -131,7 +131,7 @@ class Ingested:
 
     @property
     def complete(self) -> bool:
-        """Whether the graph matches the files: nothing failed, waits, or still holds deleted text.
+        """Whether the graph matches the files: nothing failed, waits, or still has deleted text.
 
         Some documents may still be read only in part: see ``partly_read``.
         """
@@ -326,7 +326,7 @@ class DocumentDetails:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TextHolder:
-    """A place in the database that still holds text of deleted documents.
+    """A place in the database that still contains text of deleted documents.
 
     ``kind`` is a label, a relationship type, or ``index``; ``place`` is a property.
     """
@@ -338,7 +338,7 @@ class TextHolder:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuotingRun:
-    """A run whose records quote deleted documents; ``forgotten``: those quotes were removed."""
+    """A run whose records quote deleted documents; ``forgotten``: the quotes were removed."""
 
     run: str
     session: str

@@ -9,9 +9,9 @@ from urllib.parse import quote
 
 MASK = "***"
 SHORTEST = 4
-"""Characters of the shortest secret that is masked.
+"""Minimum characters of a secret that is masked.
 
-Masking shorter ones would remove ordinary text and protect nothing.
+Masking shorter secrets would remove ordinary text and protect nothing.
 """
 
 _SHAPES = re.compile(

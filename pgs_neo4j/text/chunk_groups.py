@@ -2,7 +2,7 @@
 
 There are three ways. The first fills one chunk after another. The second divides the document at
 the sentence ends with the lowest ranks. A rank depends only on the sentences around it, so an edit
-moves few ends. The third takes the ends from the caller.
+moves few ends. The third uses the ends that the caller gives.
 """
 
 from __future__ import annotations
@@ -101,8 +101,8 @@ def divide(sizes: IntArray, room: int, ranks: RankArray) -> Iterator[tuple[int, 
     ``LEAST`` times ``room`` on both sides if sentences allow it. A cut depends only on the ends
     around it, so an edit changes its own group, and rarely a neighbor.
     """
-    # Floats hold these sums exactly. With integers, each search for a fraction would convert the
-    # whole array, and time would grow with the square of the text.
+    # Floats represent these sums exactly. With integers, each search for a fraction would convert
+    # the whole array, and time would grow with the square of the text.
     sums = np.concatenate([np.zeros(1), np.cumsum(sizes, dtype=np.float64)])
     parts = [(0, len(sizes))]
     while parts:

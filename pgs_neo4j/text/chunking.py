@@ -34,8 +34,8 @@ from pgs_neo4j.text.tokens import BYTES_PER_TOKEN
 
 LONGEST_TITLE = 200
 MOST_SENTENCES = 1_000_000
-"""Sentences that any document may have. Each takes some 200 bytes of memory until all chunks are
-made."""
+"""Number of sentences that any document may have. Each needs some 200 bytes of memory until all
+chunks are made."""
 
 MOST_LABELS = 1_000
 """If a record has at most this many labels, each chunk carries all; few tables have more."""

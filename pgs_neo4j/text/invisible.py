@@ -30,7 +30,7 @@ INVISIBLE = re.compile(
     rf"|(?<!{_LETTER})[{_JOINERS}]|[{_JOINERS}](?!{_LETTER})"
     rf"|(?<!{_BASE})[{_SELECTORS}]"
 )
-"""Every invisible character, except those that shape the characters next to them."""
+"""Every invisible character, except characters that shape their neighbors."""
 
 # Every character that can be invisible, and every line break except a line feed.
 _SUSPECT = re.compile(rf"[\r\u2028\u2029{CONTROLS}{IGNORED}{_JOINERS}{_SELECTORS}]")

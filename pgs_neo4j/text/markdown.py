@@ -134,7 +134,7 @@ def _read_heading(line: str) -> _Heading:
     if level > 6 or len(line) - len(line.lstrip()) > 3:
         return _NO_HEADING
     if len(text) - len(rest) > LONGEST_HEADING or (number and rest):
-        return _NO_HEADING  # a line with both a number and a rest is a bullet with a label
+        return _NO_HEADING  # a line with a number and text after its colon is a bullet with a label
     return _Heading(level or PLAIN, marked, _strip_words(words, marked=marked), rest)
 
 

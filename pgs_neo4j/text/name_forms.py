@@ -164,7 +164,7 @@ def _take_apart(parts: list[str], *, plain: bool) -> NameForm:
 
 
 def _divides_numbers(part: str, place: int) -> bool:
-    """Return whether a sign stands between digits: 3.5 is not 35."""
+    """Return whether a sign is between digits: 3.5 is not 35."""
     return 0 < place < len(part) - 1 and part[place - 1].isdigit() and part[place + 1].isdigit()
 
 

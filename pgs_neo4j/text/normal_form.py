@@ -224,7 +224,7 @@ def _normalize(text: str) -> str:
     while True:
         # Removing a sign can bring letters together that must be composed, so repeat the steps.
         composed = unicodedata.normalize("NFKC", plain)
-        # Few signs of a text change, and ``str.translate`` takes ten times longer.
+        # Few signs of a text change, and ``str.translate`` would take ten times longer.
         changed = _changing_pattern().sub(_replace_sign, composed).replace(_DOTTED_I, "i")
         changed = _lone_mark_pattern().sub("", _ACCENTED.sub("", changed))
         if changed in (composed, plain):

@@ -130,8 +130,8 @@ _OPEN_CHANNEL = re.compile(
 def strip_thinking(reply: str) -> str:
     """Remove the model's thinking and lone surrogates from a reply.
 
-    Thinking without an end takes the rest of the reply. If the endpoint dropped the beginning mark,
-    thinking ends at a closing mark at the end of a line, or between two sentences. This takes
+    Thinking without an end extends to the end of the reply. If the endpoint dropped the beginning
+    mark, thinking ends at a closing mark at the end of a line, or between two sentences. This takes
     linear time.
     """
     text = reply.encode("utf-8", "replace").decode("utf-8")

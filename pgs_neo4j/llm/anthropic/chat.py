@@ -320,7 +320,7 @@ class AnthropicLLM:
         return written, parse_rate_limits(raw.headers)
 
     async def _send_streamed(self, body: dict[str, Any]) -> tuple[_ReceivedReply, Left | None]:
-        """Stream a reply that takes too long for an idle connection, and return it whole."""
+        """Stream a reply that would take too long on an idle connection; return the whole reply."""
         reply, text = await self._open_stream(body)
         try:
             while text is not None:

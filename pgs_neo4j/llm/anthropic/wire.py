@@ -202,10 +202,11 @@ class Dialect:
     """The parameters that a model accepts, learned from its description and from refusals.
 
     ``thinking`` lists the forms of thinking that the model accepts, the preferred one first. Models
-    since Claude 4.6 decide themselves how long they think, earlier models take a budget of tokens,
-    and the oldest do not think. ``most_output`` is the longest reply that the model accepts, in
-    tokens. ``marks`` is true if blocks may be marked for the prompt cache. ``lessons`` describe in
-    words what refusals have shown. ``description`` is the server's last description of the model.
+    since Claude 4.6 decide themselves how long they think, earlier models accept a budget of
+    tokens, and the oldest models do not think. ``most_output`` is the longest reply that the model
+    accepts, in tokens. ``marks`` is true if blocks may be marked for the prompt cache. ``lessons``
+    describe in words what refusals have shown. ``description`` is the server's last description of
+    the model.
     """
 
     thinking: tuple[Thinking, ...] = THINKING

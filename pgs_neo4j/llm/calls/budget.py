@@ -33,9 +33,10 @@ MARGIN = 1.3
 LEAST = 1.5  # the minimum factor, even if all prompts so far cost less
 FRAME_TOKENS = 32  # roles and separators around the messages
 
-# Actual tokens of a prompt per estimated token, at the two ends of the range. The lower end counts
-# replies as empty, the upper end as long as they may be. The content of a provider's prompt cache
-# is unknown, so the lower end prices all input at the lowest rate, the upper end at the highest.
+# Actual tokens of a prompt per estimated token, at the two ends of the range. The lower end assumes
+# empty replies, and the upper end assumes replies of maximum length. The content of a provider's
+# prompt cache is unknown, so the lower end prices all input at the lowest rate, the upper end at
+# the highest.
 CHEAP, DEAR = 0.8, 1.5
 
 Purpose = Literal["sweep", "rest", "synthesis"]

@@ -60,7 +60,7 @@ from pgs_neo4j.llm.tracing import Pieces, complete_traced, stream_traced
 from pgs_neo4j.model import Completion, Effort, Prompt, Usage
 from pgs_neo4j.text.tokens import TextSize, measure
 
-ENDING_SHARE = 0.2  # of a run's time, reserved for its end after the sweeps
+ENDING_SHARE = 0.2  # share of a run's time, reserved for its end after the sweeps
 LONGEST_ENDING_S = 180.0
 
 SIZES = 16  # sizes of prompts to remember; the oldest are dropped
@@ -78,7 +78,7 @@ class Calls:
     """The model calls of a run, with their limits and their usage.
 
     Times are seconds of the event loop's clock. Sweeping ends at ``ends_at``. The ``ledger``
-    records the calls of a run before they are sent. With ``traced_text``, spans hold prompts and
+    records the calls of a run before they are sent. With ``traced_text``, spans contain prompts and
     replies. ``uncounted`` is the number of calls without a proof that the model was given the whole
     prompt. ``upcoming`` are the kinds of calls that the run will make after its sweeps.
     """
@@ -220,8 +220,8 @@ class Calls:
         """Pass a reply to ``hear`` piece by piece, and return the whole reply.
 
         The call is paid from the reserve. It is tried again only before the first piece. Each try
-        is reserved and counted separately. Raises the errors of ``complete``; PromptCutError comes
-        after the last piece, when the endpoint has counted the prompt.
+        is reserved and counted separately. Raises the errors of ``complete``; PromptCutError is
+        raised after the last piece, when the endpoint has counted the prompt.
         """
         estimated = estimated_tokens(prompt)
         room = self.contexts.reply_room(llm.name, estimated, room)
@@ -322,7 +322,7 @@ class Calls:
                     on_wait=partial(self.waits.tell, PROMPT),
                 )
         except ModelOutputError as error:
-            # An empty answer or a refusal to answer still shows that the endpoint takes the call.
+            # An empty answer or a refusal to answer still shows that the endpoint accepts the call.
             # A malformed reply, which has a retry, does not show that.
             if error.retry is not None:
                 raise
@@ -471,7 +471,7 @@ class Calls:
         return self.proofs.judge(llm.name, size, reply.counted, receipts, context)
 
     async def keep_proof(self, llm: LLM, prompt: Prompt, reply: Completion) -> OpenProof | None:
-        """Return evidence that may later prove a prompt read or cut; None without any.
+        """Return evidence that may later prove that a prompt was read or cut; None without any.
 
         Later replies may reveal a cut that this reply has hidden, even if it comes from the cache.
         """
@@ -656,7 +656,7 @@ class Calls:
         return Spent(usage, cost)
 
     def pace(self, llm: LLM | Embedder) -> Pace:
-        """Return the pace that all users of an endpoint share, or else a pace of this model."""
+        """Return the pace that all users of an endpoint share, or else this model's own pace."""
         pace = shared_pace(llm)
         if pace is None:
             try:

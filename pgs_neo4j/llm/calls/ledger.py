@@ -1,8 +1,8 @@
 """Records the spending before each call is sent, so that no crash erases it.
 
 A call counts at its worst case from the moment before it is sent. If the process dies, the record
-still holds all calls that an endpoint may have charged for. The cost of a call belongs to the day
-(UTC) on which it was sent.
+still includes all calls that an endpoint may have charged for. The cost of a call belongs to the
+day (UTC) on which it was sent.
 """
 
 from __future__ import annotations
@@ -144,8 +144,9 @@ class Ledger:
     async def end(self, call: CallCost) -> None:
         """Remove a call that ended from the calls in flight.
 
-        A refused call also leaves the stored record at once, because the next try may have to wait.
-        Any other call stays there at its worst case until its reply or the next call is recorded.
+        A refused call is also removed from the stored record at once, because the next try may have
+        to wait. Any other call stays there at its worst case until its reply or the next call is
+        recorded.
         """
         self.in_flight.remove(call)
         if call.counted is not None:

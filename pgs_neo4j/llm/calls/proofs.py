@@ -243,7 +243,7 @@ def _is_beyond(counted: int, context: ModelContext | None) -> bool:
 
 
 def _is_level(alike: Sequence[_Sample], counted: int) -> bool:
-    """Return whether the longest prompts of a kind all have about this count, whatever their size.
+    """Return whether the longest prompts of a kind have about this count, at any size.
 
     ``alike`` are the prompts of the kind, at least one with this count.
     """

@@ -27,7 +27,7 @@ from pgs_neo4j.llm.retry import OnWait, ignore_wait, with_retries
 from pgs_neo4j.model import Completion
 
 OVERDUE = 2.0  # times the usual duration of a call of its length; a slower call is a straggler
-KNOWN = 3  # calls to see before a typical duration is known
+KNOWN = 3  # number of calls to see before a typical duration is known
 REMEMBERED = 50  # number of last calls whose durations determine the usual duration
 HOLD_S = 1.0  # pause after a refusal that names no time
 GLANCE_S = 0.25  # minimum time between two checks for an overdue call and an idle slot
@@ -210,7 +210,7 @@ class Scheduler:
         try:
             await granted
         except asyncio.CancelledError:
-            # A slot that was granted just before the cancellation goes to the next call.
+            # A slot that was granted just before the cancellation is given to the next call.
             if granted.done() and not granted.cancelled():
                 self._release()
             granted.cancel()
@@ -234,7 +234,7 @@ class Scheduler:
 
 
 class _Turn:
-    """A slot that a call holds during its tries, not between them."""
+    """A slot that a call occupies during its tries, but not between them."""
 
     def __init__(self, scheduler: Scheduler, priority: float) -> None:
         self._scheduler, self._priority, self._held = scheduler, priority, False

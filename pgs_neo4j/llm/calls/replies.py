@@ -94,7 +94,7 @@ class Replies:
         """Return the cached replies to prompts and to their halves, by key.
 
         The key of a half is the key of the whole plus one letter for each halving. The caller adds
-        the keys to ``used`` once it takes the replies.
+        the keys to ``used`` once it uses the replies.
         """
         return await self._read(queries.get("llm/calls/read_divided_replies"), list(keys))
 
@@ -173,7 +173,7 @@ class Replies:
     async def settle(self, proven: Mapping[str, bool], cut: Sequence[str]) -> None:
         """Store which replies are ``proven`` by now, and delete replies to ``cut`` prompts.
 
-        Both arguments hold keys of replies. Raises DatabaseError.
+        Both arguments are keys of replies. Raises DatabaseError.
         """
         if proven:
             rows = [{"key": key, "proven": read} for key, read in proven.items()]
@@ -184,8 +184,8 @@ class Replies:
     async def tidy(self, cache_mb: float, *, done: bool) -> None:
         """Record which replies were used, and trim the cache to ``cache_mb``.
 
-        The least recently used replies are removed first. Once a run is ``done``, its private
-        replies are deleted.
+        The replies that were not used for longest are removed first. Once a run is ``done``, its
+        private replies are deleted.
         """
         if self.used or done:
             await self.db.write(

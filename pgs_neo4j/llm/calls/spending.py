@@ -21,7 +21,7 @@ from pgs_neo4j.llm.calls.calls import Calls
 from pgs_neo4j.llm.calls.ledger import Spent, Total
 
 Task = Literal["run", "search", "plan", "sweep", "synthesis", "ingest", "partition", "analogies"]
-"""What the money was spent on."""
+"""The kind of work that the money was spent on."""
 
 
 @asynccontextmanager

@@ -204,10 +204,10 @@ class _Text:
 
 @dataclass(slots=True)
 class FittedEmbedding:
-    """Embeds some texts. Vectors go to ``take`` before the next call of the same worker.
+    """Embeds some texts. ``take`` receives vectors before the next call of the same worker.
 
-    ``fit`` holds the known limits of the endpoint. ``refuse`` is called with the place and the
-    error of each text that fails alone. No more calls are made once ``ended`` returns true. With
+    ``fit`` has the known limits of the endpoint. ``refuse`` is called with the place and the error
+    of each text that fails alone. No more calls are made once ``ended`` returns true. With
     ``alone``, the first call ends before others begin, even if the accepted size is known.
     """
 
@@ -371,7 +371,7 @@ class FittedEmbedding:
         self.fit.withdraw(text)
 
     def _divide_refused(self, piece: Piece, error: PromptTooLongError) -> bool:
-        """Divide a refused piece into smaller ones; return False if it is too short for that."""
+        """Divide a refused piece into smaller pieces; return False if it is too short for that."""
         self.fit.sizes.excuse(piece.text)
         if len(piece.text) < 2 * LEAST_CHARACTERS:
             # Its length is not the reason for the refusal, so other texts need no division.

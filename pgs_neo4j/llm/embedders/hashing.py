@@ -256,7 +256,7 @@ def _find_runs(owners: IntArray) -> list[tuple[int, int]]:
 class Features:
     """The features of words: hash keys and signed values ``(f,)``.
 
-    The slice ``offsets[i]:offsets[i + 1]`` holds the features of word ``i``: its stem, then its
+    The slice ``offsets[i]:offsets[i + 1]`` contains the features of word ``i``: its stem, then its
     grams. ``offsets`` is ``(m + 1,)``.
     """
 

@@ -106,7 +106,7 @@ class OpenAIEmbedder:
         self._sent_dimensions = dimensions
         self._client: openai.AsyncOpenAI | None = None
         self._slots = asyncio.Semaphore(CONCURRENT_BATCHES)
-        # Base64 takes a quarter of the bytes of a list, but some servers refuse it, and others
+        # Base64 needs a quarter of the bytes of a list, but some servers refuse it, and others
         # refuse the parameter itself. None leaves the parameter out. A reply with lists is always
         # accepted.
         self._encoding: Literal["base64", "float"] | None = "base64"
@@ -215,7 +215,8 @@ class OpenAIEmbedder:
     def _check_vectors(self, reply: _Vectors, count: int) -> NDArray[np.float32]:
         """Return the vectors of a reply after a check of their length.
 
-        Raises EmbeddingError if it differs from ``dimensions``, or from that of earlier vectors.
+        Raises EmbeddingError if their length differs from ``dimensions``, or from the length of
+        earlier vectors.
         """
         vectors = self._order_vectors(reply, count)
         if self.dimensions is None:

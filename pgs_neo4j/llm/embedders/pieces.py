@@ -28,7 +28,7 @@ Script = Literal["Latin", "spaced", "unspaced"]
 
 _FOREIGN = re.compile("[^\x00-\x7f]+")
 LEAST_CHARACTERS = 20
-"""A refused text with fewer than twice as many characters is not divided further."""
+"""A refused text with fewer than twice this many characters is not divided further."""
 SURELY_READ = 32
 """Estimated tokens that every model reads.
 
@@ -192,7 +192,7 @@ class PieceQueue:
         return waiting
 
     def join_halves(self) -> None:
-        """Put the pieces of refused calls back among the waiting ones, so they can be divided."""
+        """Put the pieces of refused calls back among the waiting pieces, so they can be divided."""
         while self._halves:
             self.put_back(self._halves.pop())
 
@@ -251,8 +251,9 @@ class CallSizes:
     def _is_below(self, refused: _RefusedCall, texts: int, tokens: int, *, surely: bool) -> bool:
         """Return whether a call stays below the limit that a refused call has shown.
 
-        If the refused call exceeded the accepted calls in texts alone, or in tokens alone, that is
-        the limit. Otherwise the limit is unknown, and it is enough to stay below one of the two.
+        If the refused call exceeded the accepted calls only in texts, or only in tokens, that
+        number is limited. Otherwise it is unknown which is limited, and it is enough to stay below
+        one of the two.
         """
         count = len(refused.texts)
         most_texts, most_tokens = self.texts, self.tokens

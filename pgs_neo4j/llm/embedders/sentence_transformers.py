@@ -24,9 +24,9 @@ LEAST_BYTES = 2.5  # minimum bytes of a token, if the model has no tokenizer tha
 class SentenceTransformersEmbedder:
     """Loads ``model`` on first use, in a thread.
 
-    The name goes to the library unchanged. It is a folder, or a name that the library finds in its
-    cache or downloads. The library drops all text beyond a model's ``max_seq_length``, so a longer
-    text is embedded in pieces (see ``pieces``).
+    The name is passed to the library unchanged. It is a folder, or a name that the library finds in
+    its cache or downloads. The library drops all text beyond a model's ``max_seq_length``, so a
+    longer text is embedded in pieces (see ``pieces``).
     """
 
     threshold: float | None = None

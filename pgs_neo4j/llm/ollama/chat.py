@@ -57,8 +57,8 @@ from pgs_neo4j.text.tokens import estimate
 if TYPE_CHECKING:
     import openai
 
-# A larger context takes memory that many machines do not have, and minutes to read. Users who have
-# enough of both can configure a larger one under [models.NAME].
+# A larger context needs memory that many machines do not have, and reading it takes minutes. Users
+# with enough memory and time can configure a larger context under [models.NAME].
 USUAL_CONTEXT = 32_768
 LEAST_CONTEXT = 4_096  # Ollama's default if memory is scarce
 LONG_MODEL = "llama3.1:8b"  # trained for 131,072 tokens

@@ -24,7 +24,7 @@ GZIP_WINDOW = 16 + zlib.MAX_WBITS
 
 
 async def limit_body(response: httpx2.Response) -> None:
-    """Replace the stream of a response by one that unpacks it and stops at the ceiling.
+    """Replace the stream of a response by a stream that unpacks it and stops at the ceiling.
 
     At the ceiling, the body of an error just ends, because its beginning says what is wrong. Raises
     DecodingError for a compression that was not requested.

@@ -55,8 +55,8 @@ The smallest models read 512 tokens of both together, or 180 of a text alone.
 SAME = 0.002  # share of a score; repeating a call in half precision changes a score by less
 LEAST_ROOM = 8  # minimum tokens left for a text next to the longest question
 PROBE = "Which clockmaker sorted seven violet lanterns beside the frozen harbor?"
-# A server that cuts texts does not cut shorter ones by the same share. So it miscounts if its count
-# is too small by the same share (up to ALIKE) for texts of at most SHORTER of the length.
+# A server that cuts long texts does not cut shorter texts by the same share. So it miscounts if its
+# count is too small by the same share (up to ALIKE) for texts of at most SHORTER times the length.
 SHORTER, ALIKE = 0.7, 0.05
 COUNTED = "fewer tokens were counted"
 
@@ -318,7 +318,7 @@ class _Ranking:
 
     async def _compare_ends(self, texts: Sequence[str]) -> list[bool | None]:
         """Return whether texts score the same with more text at the end; None without scores."""
-        # The search's question stands before each text, so that the inputs are as long as in the
+        # The search's question is put before each text, so that the inputs are as long as in the
         # search.
         whole = [f"{self.question} {text}" for text in texts]
         pairs = [one for text in whole for one in (text, f"{text} {PROBE}")]
@@ -443,8 +443,8 @@ class _Ranking:
             fit.lessons.add("counts too few tokens for texts of any length")
             return False
         self.model.short = (longest, share)
-        # The true number of tokens exceeds the least number, so the share that was read is smaller
-        # than this ratio. So only half of it is assumed.
+        # The true number of tokens exceeds the minimum, so the share that was read is smaller than
+        # this ratio. So only half of the ratio is assumed.
         fit.assume(COUNTED, max(int(longest / 2 * share), SURELY_READ))
         if any(len(self._divide(piece.text, piece.place)) > 1 for piece in batch):
             return True

@@ -214,7 +214,7 @@ class Dialect:
         asked = next(body[name] for name in LIMITS if name in body)
         self.longest_accepted = max(self.longest_accepted, asked)
         self.accepted.update(body)
-        if self.limit in body:  # if a later request is refused, the server must have changed
+        if self.limit in body:  # so a later refusal of this name means that the server has changed
             self.swapped = False
 
     def drop(self, names: Iterable[str]) -> None:
@@ -294,7 +294,7 @@ def build_blocks(prompt: Prompt, caches: PromptCache) -> tuple[Blocks, Blocks]:
     """Return the blocks of the system text and of the user's text, without empty blocks.
 
     Long blocks that other calls repeat are marked for the cache. The part that differs between
-    calls comes last, because a cache holds only prefixes.
+    calls comes last, because a cache contains only prefixes.
     """
     stable, rest = prompt.user[: prompt.shared], prompt.user[prompt.shared :]
     system = _make_block(prompt.system, caches != "none" and _is_cached(prompt.system))

@@ -164,7 +164,7 @@ def _find_fractions(text: str) -> Iterator[Amount]:
 
 
 def _is_share(match: re.Match[str], text: str) -> bool:
-    """Return whether words such as a third mean a share, not one of three things."""
+    """Return whether words such as "a third" mean a share, not one of three things."""
     several = _TOPS[match["top"].casefold()] > 1
     if several != bool(match["s"]):
         return False

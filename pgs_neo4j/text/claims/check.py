@@ -109,7 +109,7 @@ _QUOTED = re.compile(
     r"|(?<![\w\"])\"([^\"]{1,1000})\"(?![\w\"])"
 )
 _GAP = re.compile(r"\[?(?:\.\.\.|…)\]?|\[[^\[\]]{0,40}\]")
-_LEAST_QUOTED = 12, 3  # minimum characters and words of a quotation; shorter ones may be terms
+_LEAST_QUOTED = 12, 3  # minimum characters and words of a quotation; anything shorter may be a term
 _NUMBERED = re.compile(r"([^\W\d_]*[A-Z][^\W\d_]+)[ -]\Z")  # a name before its number
 _DECORATION = re.compile(r"[*_`]|\A\W*[-•+]\s+")
 

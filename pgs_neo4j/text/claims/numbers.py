@@ -190,7 +190,7 @@ class Number:
 
     @property
     def value(self) -> Decimal:
-        """The most likely reading of it, in the base unit of its kind."""
+        """The most likely reading of the number, in the base unit of its kind."""
         return self.values[0][0]
 
 
@@ -369,7 +369,7 @@ def _find_in_digits(text: str) -> Iterator[Number]:
             scale, end = 10**6, match.end("unit")
             kind, factor = _UNITS[_CURRENCY.match(text, end)[1].casefold()]  # type: ignore[index]
         elif folded == "s" and attached and match["digits"].endswith("0"):
-            pass  # a decade
+            pass  # the number is a decade, not an identifier
         elif folded in _UNITS and _is_unit(folded, unit):
             (kind, factor), end = _UNITS[folded], match.end("unit")
         elif (

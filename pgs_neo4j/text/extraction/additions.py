@@ -115,7 +115,7 @@ def add_definitions(extraction: GroundedExtraction, text: str) -> GroundedExtrac
 
 
 def _find_definitions(extraction: GroundedExtraction, text: str) -> Iterator[DefinedName]:
-    """Yield abbreviations of the entities; those of one name are in the order of the text."""
+    """Yield abbreviations of the entities; for one name, in the order of the text."""
     bracketed = "(" in text
     for entity in extraction.entities:
         for short in _find_shorts(entity, text) if bracketed else ():

@@ -143,7 +143,7 @@ def _is_numbered(line: str) -> bool:
 
 
 def _add_records(parsed: ParsedReply, items: list[_Item], dropped: Counter[str]) -> ParsedReply:
-    """Return a reply with its distinct records, and count those that are dropped."""
+    """Return a reply with its distinct records, and count the dropped records."""
     distinct = list(dict.fromkeys(items))
     if len(distinct) < len(items):
         dropped["repeated"] += len(items) - len(distinct)

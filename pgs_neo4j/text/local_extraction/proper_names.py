@@ -28,7 +28,7 @@ _PLAIN = re.compile(r"\w[a-z ,;:\n'-]*[.!?]?\s*")
 
 
 def missed_names(chunks: Sequence[Chunk], found: Iterable[str]) -> list[str]:
-    """Return proper names in the chunks that neither contain a found name nor are part of one.
+    """Return proper names in the chunks that neither contain a found name nor are part of it.
 
     Scripts without capitals have no such names. Counting terms takes as long as the rest of an
     extraction, so only chunks with capitals outside of found names are counted.

@@ -98,7 +98,7 @@ def _compute_log_odds(counts: NDArray[np.float64], size: float) -> NDArray[np.fl
 class Labels:
     """Labels of partitions; no word of a new label is in more than ``SHARED_BY`` of the labels.
 
-    ``fixed`` are labels that stay. ``chosen`` holds the new labels by partition id.
+    ``fixed`` are labels that stay. ``chosen`` has the new labels by partition id.
     """
 
     scored: Mapping[int, Scored]
