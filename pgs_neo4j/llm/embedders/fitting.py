@@ -518,7 +518,7 @@ class FittedEmbedding:
                 if self._divide_refused(longest, error):
                     refused = longest
             except (EmbeddingError, ModelOutputError):
-                failed.add(longest.text)  # its own call will fail again and report it
+                failed.add(longest.text)  # the text's own call will fail again and report the error
             if len(failed) == MOST_FAILURES:
                 return
 

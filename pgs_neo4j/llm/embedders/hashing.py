@@ -360,7 +360,7 @@ def _crc_table() -> NDArray[np.uint32]:
 
 
 def _split_grams(word: str) -> tuple[str, ...]:
-    """Return overlapping parts of the marked word, of two letters in scripts without spaces."""
+    """Return the overlapping grams of the marked word, of two letters in scripts without spaces."""
     length = CJK_GRAM if any(ord(letter) > UNSPACED for letter in word) else GRAM
     marked = f"<{word}>"
     return tuple(marked[i : i + length] for i in range(max(1, len(marked) - length + 1)))

@@ -309,7 +309,8 @@ class OpenAIEmbedder:
         try:
             if len(reply.data) != count:
                 raise ValueError("not one vector for each text")
-            with np.errstate(over="ignore"):  # too large a number becomes infinite: no vector
+            # A number that is too large becomes infinite, so its row counts as no vector.
+            with np.errstate(over="ignore"):
                 rows = np.array(
                     [_decode_vector(by_index[i]) for i in range(count)], dtype=np.float32
                 )

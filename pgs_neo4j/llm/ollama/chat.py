@@ -120,7 +120,7 @@ class OllamaLLM:
 
     @property
     def larger_context(self) -> str:
-        """The advice for a larger context, which depends on the limit of the present one."""
+        """The advice for a larger context, which depends on what limits the current context."""
         known = self._dialect
         trained = known.facts.context if known.facts else None
         if known.memory is not None and known.memory < (trained or USUAL_CONTEXT):

@@ -45,7 +45,7 @@ _HALF = re.compile(
     r"|(?<=\bby\s)(?:one[\s-])?half\b(?!\s(?:an?|past)\b)|(?<=\bin\s)half\b",
     re.IGNORECASE,
 )
-_WHICH = re.compile(  # a word before "half" that says which half, not how much
+_WHICH = re.compile(  # a word before "half" that says which half is meant, not how much
     r"\b(?:first|second|other|latter|former|better|upper|lower|northern|southern|eastern|western"
     r"|left|right|top|bottom|this|that|each|either|same|last|next|back|front|outer|inner)\s\Z",
     re.IGNORECASE,

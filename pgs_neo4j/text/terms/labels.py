@@ -35,7 +35,7 @@ PRIOR = 0.01
 """Weight of the prior, as a share of all counts."""
 
 OTHER_LABELS = 40
-"""Maximum number of labels that are offered to replace a label."""
+"""Maximum number of alternatives to a label."""
 
 Scored = list[tuple[float, str]]
 """Scores and words of a partition, best first; ties are in alphabetical order."""
