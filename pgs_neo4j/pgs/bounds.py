@@ -31,20 +31,20 @@ from pgs_neo4j.pgs.synthesis.condense import FRAME, LEAST_GAIN, MOST_LEVELS
 from pgs_neo4j.pgs.synthesis.prompt import SYSTEM
 from pgs_neo4j.text.tokens import BYTES_PER_TOKEN, estimate, estimate_bytes
 
-CHARACTER_BYTES = 4  # the most bytes of a character in UTF-8
+CHARACTER_BYTES = 4  # maximum bytes of a character in UTF-8
 REPORT_TOKENS = 1.5  # estimated tokens of a rendered report for each token of its reply
 AGAIN_TOKENS = estimate_bytes(AGAIN_CHARACTERS) + 1
 LEVELS_SHOWN = (1 - LEAST_GAIN**MOST_LEVELS) / (1 - LEAST_GAIN)
-"""The most that all levels of reductions read, as a multiple of the reports.
+"""Maximum length that all levels of reductions read together, as a multiple of the reports.
 
-Another level follows only if the level before left at most ``LEAST_GAIN`` of the text, so the total
-is a geometric sum.
+Another level follows only if the previous level left at most ``LEAST_GAIN`` of the text, so the
+total is a geometric sum.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """The most that some reading takes, and the estimated tokens of the reports that result."""
+    """The upper bounds of some reading, and the estimated tokens of the resulting reports."""
 
     most: PlannedMost = field(default_factory=PlannedMost)
     reports: int = 0
@@ -68,7 +68,7 @@ class Bounds:
         relationships: Sequence[Relationship],
         write_prompt: Callable[[Pass], Prompt],
     ) -> Reading:
-        """Return the most that a pass without a cached reply takes.
+        """Return the upper bounds of a pass without a cached reply.
 
         ``relationships`` are those of the whole partition. ``write_prompt`` returns the prompt of a
         pass.
@@ -78,7 +78,7 @@ class Bounds:
         )
 
     def of_cached(self, prompt: Prompt, output: int) -> Reading:
-        """Return the most that a pass with a cached reply takes.
+        """Return the upper bounds of a pass with a cached reply.
 
         ``output`` is the reply's length in tokens. Strict checks may request one more reply.
         """
@@ -92,10 +92,11 @@ class Bounds:
         return Reading(most, math.ceil(REPORT_TOKENS * reports))
 
     def of_synthesis(self, reports: int, count: int, shown: int, *, settled: bool) -> PlannedMost:
-        """Return the most that combining ``count`` reports takes, including reductions.
+        """Return the upper bounds of combining ``count`` reports, including reductions.
 
-        ``reports`` is the estimated tokens of all reports, and ``shown`` that of the question and
-        of an answer from a search. ``settled``: a small call first finds out the model's context.
+        ``reports`` is the estimated tokens of all reports. ``shown`` is the estimated tokens of the
+        question and of an answer from a search. ``settled`` means that a small call first
+        determines the model's context.
         """
         config, llm = self.config, self.synthesis_llm
         whole = estimate(SYSTEM) + reserve.FRAME_TOKENS + shown + reports
@@ -114,7 +115,7 @@ class Bounds:
         return most
 
     def _bound_reductions(self, reports: int, count: int, shown: int) -> PlannedMost:
-        """Return the most that the reductions of ``count`` reports take.
+        """Return the upper bounds of the reductions of ``count`` reports.
 
         Each reduction joins at least two sections, so there are at most ``count - 1`` reductions.
         """
@@ -138,7 +139,7 @@ class Bounds:
         room: int,
         reasks: int,
     ) -> Reading:
-        """Return the most that a pass takes, by the same rules as ``PassReader.read``."""
+        """Return the upper bounds of a pass, by the same rules as ``PassReader.read``."""
         calls, llm, usual = self.calls, self.sweep_llm, self.config.sweep_max_tokens
         prompt = write_prompt(item)
         divided = Reading()
@@ -185,7 +186,7 @@ class Bounds:
         return 2 if self.config.hedge else 1
 
     def _prompt_limit(self, llm: LLM, room: int) -> int:
-        """Return the most estimated tokens of a prompt within both limits on a pass.
+        """Return the maximum estimated tokens of a prompt within both limits on a pass.
 
         The limits are ``max_pass_characters`` and ``max_pass_tokens``.
         """
@@ -202,11 +203,11 @@ class Bounds:
         factor: float = DEAR,
         longest: int | None = None,
     ) -> PlannedMost:
-        """Return the most that one call takes.
+        """Return the upper bounds of one call.
 
-        ``estimated`` is the estimated tokens of its prompt, and ``room`` the most tokens of its
-        reply. ``longest`` is the longest prompt if ``estimated`` is an average of several calls:
-        prices may be higher for long prompts.
+        ``estimated`` is the estimated tokens of its prompt, and ``room`` the maximum tokens of its
+        reply. If ``estimated`` is an average of several calls, ``longest`` is the longest of their
+        prompts, since prices may be higher for long prompts.
         """
         tokens = math.ceil(factor * estimated) + FRAME_TOKENS
         entry = self.calls.budget.models.get(llm.name)
@@ -221,10 +222,10 @@ class Bounds:
 
 
 def sum_largest(readings: Sequence[Reading], count: int) -> Reading:
-    """Return the most that any ``count`` of some readings can take together.
+    """Return the upper bounds of any ``count`` of the ``readings`` together.
 
-    Each figure is summed separately over its largest values, so the figures may come from different
-    readings.
+    Each figure is the sum of its ``count`` largest values, which may belong to other readings than
+    those of another figure.
     """
 
     def most(sizes: Sequence[float]) -> float:

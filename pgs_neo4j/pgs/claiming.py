@@ -47,7 +47,7 @@ class ClaimResult:
     """The result of an attempt to claim partitions.
 
     ``taken`` are the partitions that other runs have claimed; if there are any, nothing was
-    claimed. ``changed``: a run of the session began or ended after the claims were read.
+    claimed. ``changed`` means that a run of the session began or ended after the claims were read.
     """
 
     taken: frozenset[int]
@@ -132,7 +132,7 @@ async def _claim_routed(
 ) -> bool:
     """Claim the routed partitions; return False if they must be chosen again.
 
-    That is the case if another run has claimed one of them, or has read from one since
+    They must be if another run has claimed one of the partitions, or has read nodes of one since
     ``selection``.
     """
     uid = keys.session_uid(order.graph, order.request.session)

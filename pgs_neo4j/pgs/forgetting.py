@@ -1,7 +1,7 @@
-"""Removes text of documents that are deleted during a run from what the run holds in memory.
+"""Removes the text of documents that are deleted during a run from the memory of the run.
 
-The deletion itself finds text that the run has recorded by then. Later records must not bring the
-text back, so bullets and cached replies that hold some of it are left out. Nodes that were read
+The deletion itself removes text that the run has already recorded. Later records must not bring the
+text back, so bullets and cached replies that contain some of it are left out. Nodes that were read
 still count as read.
 """
 
@@ -29,7 +29,7 @@ HoldsDeleted = Callable[[object], bool]
 async def notice_deletions(db: Database, log: RunLog) -> HoldsDeleted:
     """Check for deletions that began since the last write, and warn once if there are any.
 
-    Returns a function that reports whether a value holds deleted text. Raises TextDeletedError
+    Returns a function that reports whether a value contains deleted text. Raises TextDeletedError
     after a purge, and DatabaseError.
     """
     if db.fence is None:
@@ -41,7 +41,7 @@ async def notice_deletions(db: Database, log: RunLog) -> HoldsDeleted:
 
 
 def forget_deleted(sweep: Sweep, holds: HoldsDeleted) -> Sweep:
-    """Return a sweep without the bullets and errors that hold deleted text."""
+    """Return a sweep without the bullets and errors that contain deleted text."""
     if not holds(sweep):
         return sweep
     report = None if sweep.report is None else _forget_in_report(sweep.report, holds)
@@ -49,12 +49,12 @@ def forget_deleted(sweep: Sweep, holds: HoldsDeleted) -> Sweep:
 
 
 def forget_recovered(earlier: Sequence[Recovered], holds: HoldsDeleted) -> tuple[Recovered, ...]:
-    """Return the sweeps of earlier runs without the bullets and errors that hold deleted text."""
+    """Return the sweeps of earlier runs without bullets and errors that contain deleted text."""
     return tuple(replace(one, sweep=forget_deleted(one.sweep, holds)) for one in earlier)
 
 
 def forget_replies(replies: Iterable[Row], holds: HoldsDeleted) -> list[Row]:
-    """Return the replies that hold no deleted text."""
+    """Return the replies that contain no deleted text."""
     return [row for row in replies if not holds(row)]
 
 

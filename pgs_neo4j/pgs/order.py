@@ -33,8 +33,8 @@ class RunOrder:
 
     ``search_answer`` is an answer from a search; the run looks for what that answer lacks.
     ``identity`` is the JSON data by which a repeated request is recognized. ``chosen`` says which
-    settings of partitioning a person chose; None: all of them. ``redefined``: the graph has no
-    partitions of its present definition.
+    settings of partitioning a person chose; None means all of them. ``redefined`` means that the
+    graph has no partitions of its present definition.
     """
 
     request: Request
@@ -128,8 +128,9 @@ class RunTools:
 def check_texts(order: RunOrder, nodes: int, texts: int) -> None:
     """Raise NoTextError for a graph without text, unless ``structure_only`` is set.
 
-    ``texts`` of the graph's ``nodes`` have text. Raises UsageError when ``structure_only`` is set
-    for a graph with text, because its text would be read.
+    ``nodes`` is the number of the graph's nodes, and ``texts`` the number of nodes with text.
+    Raises UsageError when ``structure_only`` is set for a graph with text, because its text would
+    be read.
     """
     name, mapping = order.graph, order.mapping
     named = (*mapping.text, *filter(None, (mapping.relationship_text,)))

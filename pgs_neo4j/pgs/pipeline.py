@@ -131,7 +131,7 @@ async def sweep(run: Run, lookups: Lookups) -> None:
     with tools.log.phase("sweep"):
         run.results = await sweep_run(run, lookups)
     judge_sweeps(tools.log, run.results)
-    tools.report_contexts()  # replies to the sweeps may have revealed some
+    tools.report_contexts()  # replies to the sweeps may have revealed context lengths
     holds = await notice_deletions(tools.db, tools.log)
     run.sweeps = tuple(forget_deleted(result.sweep, holds) for result in run.results)
     run.earlier = forget_recovered(run.earlier, holds)
@@ -233,7 +233,7 @@ async def withdraw_cut_nodes(run: Run) -> None:
     if any(now.passes_accepted < one.passes_accepted for one, now in pairs):
         run.tools.log.warn(CUT_LATE)
     run.sweeps = tuple(
-        # Their own reports and errors, because deleted text was removed from those.
+        # Keep the earlier reports and errors, because deleted text has been removed from them.
         replace(now, report=one.report, errors=one.errors)
         for one, now in pairs
     )

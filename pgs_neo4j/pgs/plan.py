@@ -43,7 +43,7 @@ from pgs_neo4j.pgs.synthesis.prompt import SYSTEM
 from pgs_neo4j.pgs.waves import order_sweeps
 from pgs_neo4j.text.tokens import estimate
 
-FLAG_CANDIDATES = 4  # at least so many partitions are packed for each that flags may add
+FLAG_CANDIDATES = 4  # minimum number of partitions to pack for each partition that flags may add
 USUAL_SHARE = 0.25  # assumed length of a reply, as a share of its room, if no reply is stored yet
 
 
@@ -57,7 +57,7 @@ class UsualReplies:
 
 @dataclass(frozen=True, slots=True)
 class _SweepPlan:
-    """A planned sweep, and the most that it takes.
+    """A planned sweep, and its upper bounds.
 
     ``tokens`` and ``nodes`` count the part of the partition for which no reply is cached.
     """
@@ -70,7 +70,7 @@ class _SweepPlan:
 
 @dataclass(frozen=True, slots=True)
 class _FlaggedPlan:
-    """What flags may add to a run: partitions, passes, likely calls, and the most they take."""
+    """What flags may add to a run: partitions, passes, likely calls, and upper bounds."""
 
     partitions: int = 0
     passes: int = 0
@@ -81,7 +81,7 @@ class _FlaggedPlan:
 def add_routing_cost(plan: Plan, spent: Spent) -> Plan:
     """Return a plan that includes the cost of embedding the question.
 
-    The plan has just embedded it for ``spent``, and the run will embed it again.
+    The plan has just spent ``spent`` to embed the question, and the run will embed it again.
     """
     if not spent.usage.calls:
         return plan
@@ -99,7 +99,7 @@ def add_routing_cost(plan: Plan, spent: Spent) -> Plan:
 
 
 def _add_to_total(total: PlannedTotal, spent: Spent, factor: float = 1.0) -> PlannedTotal:
-    """Return a total that includes ``factor`` times what embedding the question took."""
+    """Return a total that includes ``factor`` times the cost of embedding the question."""
     more = None if spent.cost is None else factor * spent.cost
     return replace(
         total,
@@ -146,7 +146,7 @@ async def plan_run(order: RunOrder, tools: RunTools) -> Plan:
     synthesis = replace(synthesis, most=combining)
     priced = _list_priced_calls(tools, sweeps, synthesis)
     low, high = cost_range(tools.calls.budget, priced)
-    if order.config.strict and high is not None:  # each reply may be asked for twice
+    if order.config.strict and high is not None:  # each reply may be requested twice
         high *= 2
     return Plan(
         graph=order.graph,
@@ -194,9 +194,10 @@ def likely_total(
     flagged: _FlaggedPlan | None = None,
     report: int = 0,
 ) -> PlannedTotal:
-    """Return what a run is likely to take, including the ``flagged`` partitions if passed.
+    """Return the likely total of a run, including the ``flagged`` partitions if passed.
 
-    ``report`` is the tokens that each pass over these adds to the prompt of the synthesis.
+    ``report`` is the tokens that each pass over flagged partitions adds to the prompt of the
+    synthesis.
     """
     more = flagged or _FlaggedPlan()
     calls = sum(sweep.passes - sweep.cached for sweep in sweeps) + more.calls.calls
@@ -318,7 +319,7 @@ def _write_prompt(paid: PaidPasses, coded: bool, item: Pass) -> Prompt:
 def _bound_passes(
     paid: PaidPasses, bounds: Bounds, write_prompt: Callable[[Pass], Prompt]
 ) -> Reading:
-    """Return the most that the passes over a partition take together."""
+    """Return the upper bounds of all passes over a partition together."""
     total = Reading()
     for item in paid.packed.passes:
         reply = paid.replies.get(paid.keys.get(item.number, ""))
@@ -342,7 +343,8 @@ async def _estimate_replies(order: RunOrder, tools: RunTools) -> UsualReplies:
 async def usual_tokens(db: Database, model: str, most: int) -> int:
     """Return the likely output tokens of a model's reply, at most ``most``.
 
-    It is the average of the model's stored replies, or ``USUAL_SHARE`` of ``most`` without any.
+    It is the average of the model's stored replies, or, without stored replies, ``USUAL_SHARE`` of
+    ``most``.
     """
     rows = await db.read(queries.get("pgs/read_usual_replies"), model=model)
     return min(most, int(rows[0]["output_tokens"] if rows else USUAL_SHARE * most))
@@ -357,8 +359,9 @@ def plan_synthesis(
 ) -> PlannedCalls:
     """Return the likely calls of the synthesis.
 
-    They include the reductions before it and the small call that finds out its model's context, if
-    there is one. ``earlier`` is the tokens of reports that earlier runs left without an answer.
+    They include the reductions before it and the small call that determines its model's context, if
+    there is such a call. ``earlier`` is the number of tokens of the reports that earlier runs left
+    without an answer.
     """
     config, passes = order.config, sum(sweep.passes for sweep in sweeps)
     settled = int(_needs_settling(order, tools, sweeps))
@@ -386,7 +389,7 @@ def _needs_settling(
     sweeps: Sequence[PlannedSweep],
     flagged: _FlaggedPlan | None = None,
 ) -> bool:
-    """Return whether a small call first finds out the context of the synthesis model."""
+    """Return whether a small call first determines the context of the synthesis model."""
     last = UpcomingCall(tools.synthesis_llm, order.config.synthesis_effort, stream=True)
     paid = any(sweep.passes > sweep.cached for sweep in sweeps)
     paid = paid or (flagged is not None and flagged.reading.most.calls > 0)
@@ -446,7 +449,7 @@ async def _plan_largest(
     count: int,
     plan_some: Callable[[Sequence[Partition]], Awaitable[Sequence[_SweepPlan]]],
 ) -> list[_SweepPlan]:
-    """Return plans of ``count`` or more partitions, among them those with the most left to pay for.
+    """Return plans that include the ``count`` partitions with the most left to pay for.
 
     Packing a partition reads its texts, so not all partitions are packed. No partition has more
     left to pay for than its whole size. So the largest partitions are packed, until ``count`` of

@@ -41,7 +41,7 @@ from pgs_neo4j.telemetry import spans
 from pgs_neo4j.telemetry.spans import Attributes, SpanNotes, start_span
 from pgs_neo4j.text.shown import counted
 
-ATTEMPTS = 3  # to begin a run on a generation before a repartitioning replaces it
+ATTEMPTS = 3  # attempts to begin a run on a generation before a repartitioning replaces it
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,8 @@ class Prepared:
 class RunRecord:
     """A run in the database; its generation is not deleted before the run ends.
 
-    ``routing`` is the routing of a resumed run as JSON, None if it had none when it stopped.
+    ``routing`` is the routing of a resumed run as JSON, None if the run had no routing when it
+    stopped.
     """
 
     recording: Recording
@@ -81,7 +82,7 @@ class RunRecord:
 
     @property
     def before(self) -> Spent:
-        """What a resumed run had spent before it was resumed."""
+        """The amount that a resumed run had spent before it was resumed."""
         return self.recording.before
 
     @property
@@ -131,7 +132,7 @@ async def prepare_plan(order: RunOrder, tools: RunTools) -> tuple[Partitioning, 
 
 
 def _describe_drift(drift: Drift) -> str:
-    """Return a note on partitions that a question would replace first; empty for others."""
+    """Return a note on partitions that a question would replace first; empty if none would be."""
     if drift.settings_changed:
         return (
             "these are the present partitions; with the settings given here, a question makes "

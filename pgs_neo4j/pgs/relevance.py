@@ -21,9 +21,10 @@ from pgs_neo4j.search.names import ONLY_NAMES
 from pgs_neo4j.search.question import is_broad
 
 FALLBACK = 3  # partitions swept when none is relevant enough
-# A partition is read if it has at least this share of the best partition's evidence. A smaller
-# share reads more. On CACM, 0.6 finds 66 % of the relevant documents in 2.3 of 18 partitions, and
-# 0.5 finds 72 % in 2.8. The chosen share needs half as many tokens as centroids on Stack Overflow.
+# A partition is read if it has at least this share of the best partition's evidence. With a smaller
+# share, more is read. On CACM, 0.6 finds 66 % of the relevant documents in 2.3 of 18 partitions,
+# and 0.5 finds 72 % in 2.8. The chosen share needs half as many tokens as centroids on Stack
+# Overflow.
 ENOUGH = 0.625
 # The same share if documents vote. On pages of Python's manual, it reads 2.2 partitions, with 52 %
 # of the text that a question needs.
@@ -51,11 +52,12 @@ def route(
     all centroids before vectors are compared: means of many nodes and bags of words all lie close
     together, and only their differences from the mean distinguish them.
 
-    - ``full_sweep`` takes every partition.
-    - A broad question, or a question without a vector, takes the largest partitions up to the cap.
-    - ``everything_unread`` (mode ``continue``) takes the nearest up to the cap, relevant or not.
-    - Otherwise, partitions at or above the threshold are taken, and at least
-      ``min_sweep_partitions``. If no partition reaches it, the best few are taken with a note.
+    - ``full_sweep`` selects every partition.
+    - A broad question or a question without a vector selects the largest partitions up to the cap.
+    - ``everything_unread`` (mode ``continue``) selects the nearest up to the cap, relevant or not.
+    - Otherwise, partitions at or above the threshold are selected, and at least
+      ``min_sweep_partitions``. If no partition reaches the threshold, the best few are selected
+      with a note.
     """
     largest = sorted(partitions, key=lambda partition: (-partition.size, partition.id))
     if full_sweep:
@@ -78,7 +80,7 @@ def route(
 def _route_unread(
     scored: list[tuple[float, Partition]], largest: list[Partition], limit: int, note: str
 ) -> Routing:
-    """Route to the nearest partitions, then to those without a score, so that all get read."""
+    """Route to the nearest partitions, then to partitions without a score, so that all get read."""
     nearest = scored[:limit]
     reasons = [f"unread so far, similarity {score:.2f}" for score, _ in nearest]
     comparable = {partition.id for _, partition in scored}
@@ -153,7 +155,7 @@ def _score_partitions(
 
 
 def sweep_cap(config: PGSConfig) -> int:
-    """Return the most partitions to sweep if no fraction is configured."""
+    """Return the maximum number of partitions to sweep if no fraction is configured."""
     return max(config.max_sweep_partitions, config.min_sweep_partitions)
 
 
@@ -188,9 +190,9 @@ def choose_by_evidence(
 ) -> list[int]:
     """Return the ids of the partitions with the most evidence, best first.
 
-    A partition is taken if it has at least ``ENOUGH`` of the evidence of the best partition, up to
+    A partition is chosen if it has at least ``ENOUGH`` of the evidence of the best partition, up to
     the cap. If documents vote, it needs ``ENOUGH_DOCUMENTS`` of the best partition's votes. With
-    ``everything_unread``, every partition with evidence is taken, up to the cap.
+    ``everything_unread``, every partition with evidence is chosen, up to the cap.
     """
     votes, enough = vote(evidence), ENOUGH
     if evidence.document_votes:
@@ -216,9 +218,10 @@ def route_by_evidence(
 ) -> Routing:
     """Return a routing to the partitions with the most evidence, with reasons.
 
-    They are those of :func:`choose_by_evidence`. If they are fewer than ``min_sweep_partitions``,
-    or than the cap with ``everything_unread``, routes of ``nearest`` are added. ``titles`` has the
-    title of the best node of each partition, by partition id.
+    :func:`choose_by_evidence` chooses the partitions. If it chooses fewer than
+    ``min_sweep_partitions``, or with ``everything_unread`` fewer than the cap, routes of
+    ``nearest`` are added. ``titles`` has the title of the best node of each partition, by partition
+    id.
     """
     holders = Counter(node.partition for node in evidence.nodes)
     chosen = choose_by_evidence(evidence, config, everything_unread=everything_unread)
@@ -272,8 +275,8 @@ def _best_ranks(evidence: Evidence, partition: int) -> tuple[int, ...]:
 def _describe_evidence(count: int, title: str) -> str:
     """Return why to read a partition: it has ``count`` matching nodes, the best with ``title``.
 
-    A partition without a matching node is chosen by documents that refer to matching nodes, or that
-    these refer to.
+    A partition without a matching node is chosen for its documents, which refer to matching nodes,
+    or to which matching nodes refer.
     """
     if not count:
         return "documents that go with the best-matching nodes"

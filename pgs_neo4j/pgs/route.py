@@ -40,8 +40,8 @@ UNMATCHED_THEN = (
 class Selection:
     """The partitions that a run may sweep.
 
-    ``read`` is what the session had read of them before the run. ``unread``: the run reads only
-    unread nodes, so concurrent runs of the session should read different partitions.
+    ``read`` is what the session had read of them before the run. ``unread`` means that the run
+    reads only unread nodes, so concurrent runs of the session should read different partitions.
     """
 
     partitions: tuple[Partition, ...]
@@ -61,9 +61,10 @@ async def select_partitions(
     """Select the partitions that the mode of a run allows it to sweep.
 
     ``before`` is the id of a run that is resumed; reading by later runs then does not count.
-    ``answer_missing``: reports wait for a synthesis, so a run is useful even if everything has been
-    read. ``claimed`` are partitions that other runs are reading; they are left out. Raises
-    NothingLeftError when mode ``continue`` has nothing left to read, unless ``full_sweep`` is set.
+    ``answer_missing`` means that reports wait for a synthesis, so a run is useful even if
+    everything has been read. ``claimed`` are partitions that other runs are reading; they are left
+    out. Raises NothingLeftError when mode ``continue`` has nothing left to read, unless
+    ``full_sweep`` is set.
     """
     everything = partitioning.partitions
     if order.request.mode == "full":
@@ -132,7 +133,8 @@ async def route_question(
 ) -> Routing:
     """Route a question among ``partitions``.
 
-    The question is embedded unless ``vector`` is passed or its words alone decide.
+    The question is embedded only if ``vector`` is not passed and the question's words alone do not
+    decide.
     """
     question = _Question(order, tools, partitioning, partitions, vector)
     evidence = await _find_evidence(question)

@@ -118,7 +118,7 @@ async def sweep_run(run: Run, lookups: Lookups) -> list[SweepResult]:
 
 
 async def settle_sweeps(results: Sequence[SweepResult], *, again: bool = True) -> list[SweepResult]:
-    """Return the results updated by what is known now about the context of the model.
+    """Return the results updated by what is now known about the model's context.
 
     Even the last call may show that a server cuts prompts. Nodes that were cut off are read
     ``again``; otherwise they no longer count as read. Reading again may show even more about

@@ -39,7 +39,7 @@ from pgs_neo4j.pgs.sweeping.pieces import render_node
 from pgs_neo4j.text.shown import counted
 from pgs_neo4j.text.tokens import estimate, estimate_bytes
 
-UNIT = 1_000_000  # the whole room of a call, in the unit of the texts' shares
+UNIT = 1_000_000  # room of a whole call, in the unit of the texts' shares
 FRAME = 8  # tokens around a text in a prompt
 BATCH = 5_000  # skeletons in one statement
 LINE_TOKENS = 40
@@ -80,10 +80,10 @@ class SkeletonBuyer:
     async def _buy(
         self, group: Sequence[GraphText], priority: float, tries: int, *, alone: bool = False
     ) -> None:
-        """Ask for the skeletons of a group, and ask again for those that a reply lacks.
+        """Request the skeletons of a group, and request again the skeletons that a reply lacks.
 
-        If earlier replies had some of them (``alone``), the last try asks for each missing one in a
-        call of its own, because other texts in the prompt may mislead the model.
+        If earlier replies had some of the skeletons (``alone``), the last try requests each missing
+        skeleton in a separate call, because other texts in the prompt may mislead the model.
         """
         asked = missing_texts(group, self.skeletons)
         if not asked or not tries or self.stop is not None:
@@ -100,7 +100,7 @@ class SkeletonBuyer:
                 room=self.order.config.sweep_max_tokens,
                 effort=self.order.config.sweep_effort,
                 priority=priority,
-                repeat_malformed=False,  # this method itself asks again
+                repeat_malformed=False,  # this method itself requests missing skeletons again
                 then=partial(self._keep_reply, asked),
             )
         except PromptTooLongError:
@@ -135,7 +135,7 @@ def missing_texts(texts: Iterable[GraphText], skeletons: Iterable[str]) -> list[
 def group_texts(
     order: AnalogyOrder, tools: AnalogyTools, texts: Sequence[GraphText]
 ) -> Iterator[Sequence[GraphText]]:
-    """Yield groups of texts, one for each call: as many as fit, but at most ``TEXTS_PER_CALL``."""
+    """Yield groups of texts that fit into one call each, of at most ``TEXTS_PER_CALL`` texts."""
     config = order.config
     frame = skeleton_prompt([])
     most = tools.calls.pass_tokens(tools.llm, config.max_pass_tokens, config.sweep_max_tokens)
@@ -252,9 +252,9 @@ def _typical_tokens(group: Sequence[GraphText]) -> int:
 def _word_crossed_limit(
     tools: AnalogyTools, groups: Sequence[Sequence[GraphText]], sizes: Sequence[int]
 ) -> str:
-    """Return a sentence on the limit that the calls would cross; empty if there is no such limit.
+    """Return a sentence on the limit that the calls would cross; empty if they cross no limit.
 
-    It gives the number of texts that would stay without a skeleton.
+    It gives the number of texts that would have no skeleton.
     """
     budget, total, left = tools.calls.budget, Amount(), sum(map(len, groups))
     for group, size in zip(groups, sizes, strict=True):

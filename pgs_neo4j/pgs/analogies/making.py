@@ -40,7 +40,7 @@ EMBED_BATCH = 512  # texts in one call of the embedder
 PROBES = 8
 """Texts to embed, to test whether the same embedder made the stored embeddings."""
 SAME = 0.98
-"""Least cosine between a stored embedding and a new one of the same text in that test."""
+"""Minimum cosine between a stored and a new embedding of the same text in this test."""
 Vectors = Mapping[str, NDArray[np.float64]]
 
 
@@ -53,7 +53,7 @@ class _Compared:
 
 
 async def make_analogies(order: AnalogyOrder, tools: AnalogyTools) -> Analogies:
-    """Make the analogies of a graph, and replace those that it has.
+    """Make the analogies of a graph, and replace its existing analogies.
 
     Each reply is stored when it arrives, so that a later call can continue after a crash or a
     limit. If a limit is reached, only the texts that have a skeleton are compared. The schema must
@@ -107,7 +107,7 @@ async def _compare(
 ) -> _Compared:
     """Compare the texts that have a mechanism.
 
-    All texts, also those without a mechanism, count when ``find_pairs`` decides what is common.
+    ``find_pairs`` also counts texts without a mechanism when it decides what is commonplace.
     """
     described = [text for text in texts if skeletons.get(text.key)]
     raw = await embed_texts(order, tools, described)
@@ -169,7 +169,7 @@ async def _read_stored(
 ) -> dict[str, NDArray[np.float64]]:
     """Return the stored vectors by node; empty unless this embedder made them.
 
-    The embedder made them if its vectors of the first few texts are the same.
+    The test: its new vectors of a few texts must nearly equal the stored ones.
     """
     embedding, stored = order.mapping.embedding, dict[str, NDArray[np.float64]]()
     if not embedding or not texts:

@@ -31,12 +31,12 @@ from pgs_neo4j.text.thinking import strip_thinking
 
 TEXTS_PER_CALL = 20
 LONGEST = (400, 1_200)
-"""Most characters and bytes of a skeleton; the rest is cut."""
+"""Maximum characters and bytes of a skeleton; the rest is cut off."""
 
 SHOWN = (2_000, 1_000)
-"""Most characters and tokens of one text in a prompt."""
+"""Maximum characters and tokens of one text in a prompt."""
 FORM = "1"
-"""The version of the keys. After a change, no earlier skeleton is found."""
+"""The version of the keys. With a new version, earlier skeletons are no longer found."""
 SYSTEM = """\
 You are given short texts of a knowledge graph, each with an alias such as n4. For each text, \
 write its skeleton: one line that states the mechanism or dynamic that the text describes, in \
@@ -175,8 +175,9 @@ def skeleton_prompt(texts: Sequence[PromptNode]) -> Prompt:
 def parse_skeletons(reply: str, count: int, *, whole: bool = True) -> dict[int, str]:
     """Return the skeletons in a reply by position, from 0; empty for a text without a mechanism.
 
-    Ignores other lines. A text with two different lines is left out, so that it is asked for again.
-    The last line of a reply that is not ``whole`` is ignored, since it may be cut off.
+    Ignores other lines. A text with two different lines is left out, so that its skeleton is
+    requested again. The last line of a reply that is not ``whole`` is ignored, since it may be cut
+    off.
     """
     lines = strip_thinking(reply).splitlines()
     skeletons: dict[int, set[str]] = {}

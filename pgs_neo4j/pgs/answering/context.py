@@ -28,14 +28,14 @@ LEAST_TOKENS = 200
 # Multi-path retrieval, published defaults.
 MOST_NODES, MOST_FACTS, MOST_PASSAGES = 30, 20, 15
 FACT_TOKENS = 500
-"""The most tokens of all relationships together (triplet search, published default)."""
+"""Maximum tokens of all relationships together (triplet search, published default)."""
 SECTION_SHARE = 0.2
-"""The most that each section above the passages may take, as a share of the tokens.
+"""Maximum length of each section above the passages, as a share of the tokens.
 
 Without this limit, a small context would contain nothing but names of nodes.
 """
 PASSAGE_SHARE = 0.25
-"""The most that a passage may take, as a share of the tokens; longer ones are reduced."""
+"""Maximum length of a passage, as a share of the tokens; longer passages are reduced."""
 _SENTENCE_END = re.compile(r"(?<=[.!?…])\s+|(?<=[\u3002\uff01\uff1f])|\n+")
 GAP = "[…]"
 
@@ -108,7 +108,7 @@ class Context:
 
 @dataclass(slots=True)
 class _Page:
-    """A text within a limit on tokens; ``room`` is what is left.
+    """A text within a limit on tokens; ``room`` is the number of tokens left.
 
     The heading of a section is only written together with the first block below it.
     """
@@ -119,7 +119,7 @@ class _Page:
     def add(self, heading: str, blocks: Iterable[str], room: int | None = None) -> Iterator[bool]:
         """Add each block that fits, and yield whether it was added.
 
-        ``room`` is the most tokens of the section, by default what is left of the page.
+        ``room`` is the maximum tokens of the section, by default all that the page has left.
         """
         left = self.room if room is None else min(room, self.room)
         waiting = f"\n## {heading}"
@@ -236,7 +236,8 @@ class _Passages:
         node = PromptNode(alias, title, text, item.labels)
         if estimate(render_node(node)) > self.room:
             head = estimate(render_node(replace(node, text="")))
-            # If no sentence fits, the passage stays whole, and the page leaves it out if need be.
+            # If no sentence fits, the passage stays whole, and the page leaves it out if it is too
+            # long.
             if best := best_sentences(text, self.question, self.room - head):
                 self.shortened.append(alias)
                 node = replace(node, text=best)

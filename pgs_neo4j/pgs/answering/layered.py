@@ -66,8 +66,8 @@ CHARACTERS_PER_TOKEN = 2  # a cautious estimate for any language
 class SearchAnswer:
     """The answer from the search, and its nodes, the nearest first.
 
-    ``method`` says how the nodes were found. ``struck`` are the sentences that were removed from
-    the text. Other sentences in doubt are marked in the text.
+    ``method`` says how the nodes were found. ``struck`` are sentences that were removed from the
+    text; other sentences in doubt are marked in it.
     """
 
     text: str
@@ -99,11 +99,11 @@ async def layered_search(
 ) -> LayeredAnswer:
     """Answer from the ``top_k`` best-matching nodes, then run the pipeline with that answer.
 
-    With a ``mode``, a search finds the nodes. Without it, they are the evidence that routing uses.
-    The sweeps are shown the answer from the search, and look for what it misses. Nodes of the
-    search do not count as read, because they were not swept. Raises UsageError when ``top_k`` is
-    out of range or the mode finds no nodes, and the errors of ``execute``. UnmatchedQuestionError
-    and NothingLeftError are raised before the search is paid for.
+    With a ``mode``, a search finds the nodes. Without a mode, the nodes are the evidence that
+    routing uses. The prompts of the sweeps show the answer from the search, and ask for what it
+    misses. Nodes of the search do not count as read, because they were not swept. Raises UsageError
+    when ``top_k`` is out of range or the mode finds no nodes, and the errors of ``execute``.
+    UnmatchedQuestionError and NothingLeftError are raised before the search is paid for.
     """
     if not 1 <= top_k <= MOST_ITEMS:
         raise UsageError(f"top_k is {top_k}; choose a number from 1 to {MOST_ITEMS}")
@@ -114,7 +114,8 @@ async def layered_search(
     await tools.ask_contexts([*tools.readers, tools.answer_llm])
     tools = await tools.fenced()
     prepared = await prepare(order, tools)
-    await check_unread_left(order, tools, prepared.partitioning)  # before the search is paid for
+    # Refuse the run, if it must be refused, before the search is paid for.
+    await check_unread_left(order, tools, prepared.partitioning)
     with tools.log.phase("search"):
         vector = await embed_run_question(order, tools, prepared.partitioning)
         await _check_matched(order, tools, prepared.partitioning, vector)
@@ -199,7 +200,9 @@ async def _answer_search(order: RunOrder, tools: RunTools, hits: _SearchNodes) -
         except PromptTooLongError as error:
             if tries == TRIES:
                 raise
-            tools.log.warn(f"the search answer was asked for again from less text, because {error}")
+            tools.log.warn(
+                f"the search answer was requested again with a shorter prompt, because {error}"
+            )
             prompt = _make_prompt(order, tools, hits.nodes, len(prompt.system + prompt.user) // 2)
     struck = tuple[DoubtedSentence, ...]()
     if order.config.strict and (failed := doubted_sentences(text)):
@@ -208,7 +211,10 @@ async def _answer_search(order: RunOrder, tools: RunTools, hits: _SearchNodes) -
             usage += more
             text = second if len(doubted_sentences(second)) <= len(failed) else text
         except (ModelError, StoppedError) as error:
-            tools.log.warn(f"the search answer was not asked for once more, only struck: {error}")
+            tools.log.warn(
+                "the search answer could not be requested again, so failing sentences were only "
+                f"struck: {error}"
+            )
         struck, text = doubted_sentences(text), strike(text) or NOTHING_LEFT
     citations = resolve(text, 0, {node.alias: node for node in hits.nodes})
     return SearchAnswer(text, hits.nodes, citations, hits.method, usage, struck)
@@ -253,7 +259,7 @@ def _make_doubting(question: str, nodes: tuple[Node, ...]) -> Doubting:
 def _make_prompt(
     order: RunOrder, tools: RunTools, nodes: tuple[Node, ...], most: int | None = None
 ) -> Prompt:
-    """Return a prompt of about ``most`` characters, by default as long as a pass may be.
+    """Return a prompt of about ``most`` characters, by default the maximum length of a pass.
 
     Each node gets an equal share, and longer texts are shortened.
     """

@@ -36,9 +36,9 @@ from pgs_neo4j.search.question import is_broad
 from pgs_neo4j.text.keywords import Keywords
 
 PATH_HITS = 100
-"""The most nodes that each path returns."""
+"""Maximum number of nodes that each path returns."""
 MOST_FACTS = 20
-"""The most relationships that a search returns (multi-path retrieval, published default)."""
+"""Maximum relationships that a search returns (multi-path retrieval, published default)."""
 MOST_UNITS = 5
 MOST_FINDINGS = 10
 
@@ -51,7 +51,9 @@ FACT_SHARE = 0.3
 FAR_SHARE = 0.9
 """Score of a node beyond a hub, as a share of its cosine: each step makes a match less certain."""
 ANALOGY_SHARE = 0.5
-"""Score of a node's analogy, as a share of their likeness: it shares no word with the question."""
+"""Score of a node's analogy, as a share of their likeness, since it need not share a word with the
+question.
+"""
 TRIPLET_HOPS = 2
 EXACT = 1.0
 """Score of a title that equals a keyword."""
@@ -62,8 +64,8 @@ class SearchView:
     """A question about a view of a database, and the paths to search for it.
 
     ``graph`` is the name of a stored graph, None if there is only a mapping. ``vector`` is
-    ``(d,)``, None without embeddings. ``weights`` are those of the mode ``mix``. ``sessions_of`` is
-    the prefix of the sessions whose runs the search may use.
+    ``(d,)``, None without embeddings. ``weights`` are the weights of the mode ``mix``.
+    ``sessions_of`` is the prefix of the sessions whose runs the search may use.
     """
 
     db: Database
@@ -97,7 +99,7 @@ class SearchView:
         return find_by_vector(self.db, self.indexes, self.mapping, self.vector, PATH_HITS)
 
     def by_text(self, words: str | None = None) -> Awaitable[Hits]:
-        """Search texts for some words, by default for those of the question."""
+        """Search texts for some words, by default for the words of the question."""
         asked = self.question if words is None else words
         return find_by_text(self.db, self.indexes, self.own, self.mapping, asked, PATH_HITS)
 
@@ -240,7 +242,7 @@ async def search_hybrid(view: SearchView, trace: SearchTrace) -> dict[str, float
 
 
 async def search_mix(view: SearchView, trace: SearchTrace) -> dict[str, float]:
-    """Add the scores of local, global, and naive, with the weights of the view."""
+    """Run the modes local, global, and naive; add their scores, weighted by ``view.weights``."""
     parts = [SearchTrace(), SearchTrace(), SearchTrace()]
     modes = (search_local, search_global, search_naive)
     found = [await mode(view, part) for mode, part in zip(modes, parts, strict=True)]

@@ -54,7 +54,7 @@ async def _plan_calls(
     except BudgetError as error:
         return _make_free_plan(order, tools, budget=str(error))
     room = reserve.reply_tokens(tools.calls, llm, run.config, prompt)
-    # With helpers, the prompt is not known yet: their keywords and order decide what it shows.
+    # The helpers' keywords and order decide what the prompt shows, so the prompt is not known yet.
     if not helpers and (is_empty(order) or await _is_cached(order, tools, prompt, room)):
         return _make_free_plan(order, tools, len(context.nodes), len(context.facts))
     usual = min(room, await usual_tokens(tools.db, llm.name, run.config.synthesis_max_tokens))

@@ -111,7 +111,7 @@ def make_doubting(question: str, context: Context) -> Doubting:
 
 
 def shown_citations(context: Context) -> tuple[Citation, ...]:
-    """Return the nodes, then the relationships that a context shows, as citations."""
+    """Return a citation for each node that a context shows, then for each relationship."""
     shown = _Shown.of(context)
     return tuple(shown.citation(alias) for alias in (*context.nodes, *context.facts))
 

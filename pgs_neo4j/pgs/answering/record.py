@@ -33,7 +33,7 @@ class AnswerOrder:
     ``run`` has the request, the graph, and the knobs. ``partitioned`` is False if the graph has no
     partitions of its present definition. ``search_again`` repeats the search with keywords of a
     model instead of the question's own words. ``top_k`` is the number of nodes to answer from, None
-    for all: with the reranker ``model``, ``found`` has more nodes than that.
+    for all: with the reranker ``model``, ``found`` has more nodes than ``top_k``.
     """
 
     run: RunOrder

@@ -129,8 +129,8 @@ async def ask_within_limits(
 ) -> tuple[Context, CheckedReply]:
     """Return the context that the model was given, and its checked reply.
 
-    If the prompt is too long for the model, or its server cuts it off, the question is asked again
-    with a context of half the length. Raises the errors of ``ask_and_check``.
+    If the prompt is too long for the model, or its server cuts it off, the request is repeated with
+    a context of half the length. Raises the errors of ``ask_and_check``.
     """
     context, prompt = fit_prompt(order, tools)
     for _ in range(TRIES - 1):
@@ -154,8 +154,8 @@ async def ask_and_check(
 ) -> CheckedReply:
     """Return the checked reply to a prompt, streamed as events.
 
-    What the reply calls not found is looked up in the graph. If the search found nothing, no model
-    is asked. Raises ModelError, StoppedError, and DatabaseError.
+    Everything that the reply calls not found is looked up in the graph. If the search found
+    nothing, no model is asked. Raises ModelError, StoppedError, and DatabaseError.
     """
     if is_empty(order):
         nothing = NOTHING_KNOWN if order.found.changed else NOTHING
@@ -191,8 +191,8 @@ async def _request_second_reply(
 ) -> tuple[ReadReply, Completion]:
     """Request a second reply, and return it unless it is worse than the first.
 
-    It is worse if it has more sentences in doubt, or if only the second was cut off. The usage is
-    that of both calls.
+    It is worse if it has more sentences in doubt, or if only the second was cut off. The returned
+    usage covers both calls.
     """
     doubting, repeats = make_doubting(order.run.request.question, context), find_echoes(prompt)
     try:
@@ -265,7 +265,7 @@ def _text_before_missing(text: str) -> str:
 async def _look_for_missing(
     order: AnswerOrder, tools: RunTools, record: AnswerRecord, context: Context, read: ReadReply
 ) -> tuple[CheckedAbsence, ...]:
-    """Search the whole graph for what a reply calls not found."""
+    """Search the whole graph for everything that a reply calls not found."""
     if not read.missing:
         return ()
     if record.partitioning is None:

@@ -40,7 +40,7 @@ from pgs_neo4j.text.keywords import Keywords, extract_keywords
 
 MOST_ITEMS = 200
 LEAST_SHARE = 0.01
-"""The least score of an item, relative to the best item; items below it are left out."""
+"""Minimum score of an item, relative to the best item; items below the minimum are left out."""
 RERANKED: Mapping[SearchMode, RerankerName] = {"multipath": "cosine"}
 """The default rerankers of modes, as published; other modes have none."""
 NO_EMBEDDINGS = "the graph stores no embeddings, so words decide alone"
@@ -51,9 +51,9 @@ class SearchOrder:
     """A question about a view of the database, and how to search for it.
 
     ``graph`` is the name of a stored graph, and ``own`` the text index of its partitions, if it has
-    any. ``weights`` are those of local, global, and naive in the mode ``mix``. ``rerank`` is None
-    for the default reranker of the mode. ``sessions_of`` is the prefix of the sessions whose runs
-    the search may use.
+    any. ``weights`` are the weights of local, global, and naive in the mode ``mix``. ``rerank`` is
+    None for the default reranker of the mode. ``sessions_of`` is the prefix of the sessions whose
+    runs the search may use.
     """
 
     question: str
@@ -87,8 +87,8 @@ async def search(order: SearchOrder, tools: SearchTools) -> Found:
     """Return the nodes, facts, units, and findings that match a question.
 
     Nothing is written, and no language model is called. If a path fails, its report says so, and
-    the other paths count. If a reranker fails, the order stays. Raises UsageError for invalid
-    options, such as an unknown mode, and DatabaseError when the database cannot be read.
+    the other paths count. If a reranker fails, the order stays unchanged. Raises UsageError for
+    invalid options, such as an unknown mode, and DatabaseError when the database cannot be read.
     """
     _check_order(order)
     began = perf_counter()
@@ -136,7 +136,7 @@ async def _rerank(
 ) -> tuple[Mapping[str, float], str]:
     """Return the scores after reranking, and a warning, which may be empty.
 
-    If the reranker fails, the scores are the former ones.
+    If the reranker fails, the scores stay unchanged.
     """
     name = order.rerank or RERANKED.get(order.mode, "none")
     given = RerankOrder(
@@ -195,7 +195,7 @@ async def _embed(
 async def _read_items(
     view: SearchView, trace: SearchTrace, best: Mapping[str, float]
 ) -> tuple[FoundItem, ...]:
-    """Return the best nodes with their texts; nodes that are gone by now are left out."""
+    """Return the best nodes with their texts; nodes deleted since then are left out."""
     nodes = {node.element_id: node for node in await read_nodes(view.db, view.mapping, [*best])}
     return tuple(
         FoundItem(

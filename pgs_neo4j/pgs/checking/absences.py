@@ -32,7 +32,7 @@ Look = Callable[[Iterable[SearchTerms]], Awaitable[Mapping[SearchTerms, SearchRe
 
 @dataclass(frozen=True, slots=True)
 class AbsenceGroup:
-    """Absences that say the same, by partition. The first one represents the group."""
+    """Absences that say the same, by partition. The first absence represents the group."""
 
     reported: tuple[Stated, ...]
 
@@ -57,7 +57,7 @@ def group_absences(sweeps: Sequence[Sweep]) -> tuple[AbsenceGroup, ...]:
         for run, report in sorted_reports(sweeps)
         for place, absence in enumerate(report.absences)
     ]
-    # A text without content words is the same only as an identical text.
+    # A text without content words joins only identical texts.
     gists = [gist(bullet.text) or frozenset({bullet.text.casefold()}) for bullet in stated]
     groups = [
         AbsenceGroup(tuple(stated[place] for place in places))
@@ -123,7 +123,7 @@ class Lookups:
             task.cancel()
             await asyncio.wait({task})
             if not task.cancelled():
-                task.exception()  # retrieve it, so that asyncio does not warn about it
+                task.exception()  # retrieve the exception, so that asyncio does not warn about it
 
     def _is_running(self) -> bool:
         return self._task is not None and not self._task.done()

@@ -31,7 +31,8 @@ from pgs_neo4j.text.prompt_text import clean_text
 from pgs_neo4j.text.shown import counted
 
 WAIT_S = 20.0  # longest wait for the search for absences after the last report
-# How many of each kind a synthesis prompt shows, the most important first. The answer has all.
+# Numbers of results of each kind that a synthesis prompt shows, the most important first. The
+# answer has all results.
 TOLD_ABSENCES, TOLD_FLAGS, TOLD_CONVERGENCES = 60, 80, 25
 TOLD_FINDINGS = 4  # findings of one convergence in a synthesis prompt
 HEAD = (
@@ -51,7 +52,7 @@ MOST_DEGREE = 10_000  # links are not followed from a node with more relationshi
 class CheckOrder:
     """The reports to compare.
 
-    ``read`` holds the ranks that the session has read, by partition id.
+    ``read`` has the ranks that the session has read, by partition id.
     """
 
     mapping: GraphMapping
@@ -109,7 +110,7 @@ async def check_reports(order: CheckOrder, tools: CheckTools) -> Crosscheck:
 def word_checks(crosscheck: Crosscheck, *, structure_only: bool = False) -> str:
     """Return the results of the checks in words for the synthesis prompt; may be empty.
 
-    ``structure_only`` says that no node has text, so that no absence was looked for.
+    ``structure_only`` means that no node has text, so absences were not searched for.
     """
     flags = sorted(crosscheck.flags, key=lambda flag: (flag.absent is None, not flag.answers))
     absences = crosscheck.absences[:TOLD_ABSENCES]

@@ -12,7 +12,7 @@ from pgs_neo4j.model import Answer, Citation, GraphMapping, Partition, Sighting,
 from pgs_neo4j.search.nodes import Place, read_placed
 
 TEXTS = 500  # nodes whose texts are read at once
-MOST = 20_000  # most nodes to read; no answer cites as many
+MOST = 20_000  # maximum nodes to read, more than any answer cites
 
 T = TypeVar("T")
 
@@ -22,7 +22,7 @@ async def read_cited_texts(
 ) -> dict[tuple[int, int], str]:
     """Return title and text of each node that a report cites, by partition and rank.
 
-    Nodes that are gone are left out. Raises DatabaseError.
+    Deleted nodes are left out. Raises DatabaseError.
     """
     numbers = {partition.id for partition in partitions}
     cited = {

@@ -16,8 +16,8 @@ from pgs_neo4j.text.claims.marking import remark, unmark
 from pgs_neo4j.text.gist import ROUNDING, SPEAKS, Rarity, gist, grouped, named
 
 MOST_ANSWERS = 3
-MOST = 50  # most convergences; neither people nor the synthesis would read more
-MOST_FINDINGS = 8  # most findings of one convergence, from different partitions first
+MOST = 50  # maximum number of convergences; neither people nor the synthesis would read more
+MOST_FINDINGS = 8  # maximum number of findings of one convergence, from different partitions first
 Place = tuple[int, int]
 """A node, by the id of its partition and its rank there."""
 
@@ -33,7 +33,7 @@ def sorted_reports(sweeps: Sequence[Sweep]) -> list[tuple[str, Report]]:
 
 
 def stated_finding(partition: int, place: int, finding: Finding, run: str) -> Stated:
-    """Return a finding in the form for other lists, with a mark if it is in doubt."""
+    """Return a finding in the form that other lists use, with a mark if it is in doubt."""
     return Stated(partition, place, remark(finding.text, finding.failures), run)
 
 
@@ -136,9 +136,9 @@ def find_convergences(
     """Return convergences of findings, at most ``MOST``, the broadest first.
 
     ``links`` are pairs of cited nodes that a relationship connects. Findings that say nearly the
-    same form one convergence. Connected findings are grouped around the finding that meets the most
-    partitions, then around the next one among the remaining pairs, and so on. So each pair appears
-    once, and a pair that says the same is not repeated as connected.
+    same form one convergence. Connected findings are grouped around the finding with connections to
+    the most partitions, then around the next finding among the remaining pairs, and so on. So each
+    pair appears once. Findings that say the same do not appear again as connected.
     """
     claims = _list_claims(sweeps)
     groups = _group_same(claims)
@@ -204,7 +204,7 @@ def _find_bonds(
 def _join_by_links(
     claims: Sequence[_Claim], bonds: Mapping[tuple[int, int], set[Place]]
 ) -> Iterator[Convergence]:
-    """Yield findings with all others that they meet, the broadest first, at most ``MOST``.
+    """Yield findings, each with all findings bound to it, the broadest first, at most ``MOST``.
 
     Each bond appears only once.
     """
@@ -219,7 +219,7 @@ def _join_by_links(
         breadth, center = heappop(queue)
         now = -_count_partitions(claims, beside[center])
         if now != breadth:
-            # Some bonds of this finding are already used, so another one may be broader now.
+            # Some bonds of this finding are already used, so another finding may be broader now.
             heappush(queue, (now, center))
         elif now:
             around = sorted(beside.pop(center))

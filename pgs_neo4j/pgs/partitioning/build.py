@@ -219,7 +219,7 @@ def _draft_partitions(
     division: Division,
     previous: Predecessor | None,
 ) -> list[Partition]:
-    """Return the partitions by id. Only the shared ones have descriptions."""
+    """Return the partitions by id. Only shared partitions have descriptions."""
     limited = division.limited
     lineages = _find_lineages(limited, previous)
     sizes = np.bincount(limited.labels, minlength=limited.partition_count)

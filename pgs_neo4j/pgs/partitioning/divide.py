@@ -1,4 +1,4 @@
-"""Turns communities into partitions within limits, if possible the same as before.
+"""Turns communities into partitions within limits, and keeps earlier partitions if possible.
 
 If the mapping names passages, the graph has documents. Their nodes are bundled and relationships
 get weights that hold documents together. All other graphs are divided by their own weights.
@@ -75,7 +75,7 @@ class Bundled:
 
     ``weight`` ``(m,)`` are new weights of the view's relationships. ``alike`` are edges between
     nodes of similar documents. ``edges`` combine both as edges between bundles. ``tokens`` ``(b,)``
-    count against the limit.
+    are the tokens of each bundle, as counted against the limit.
     """
 
     bundles: Bundles
@@ -108,7 +108,7 @@ async def divide_communities(
     """Bring the community ``(n,)`` of each scanned node within the limits.
 
     ``previous`` is the generation that the communities grew from. Its partitions stay unchanged if
-    that is about as good. With ``bundled``, the nodes of a bundle stay together.
+    they are about as good as new ones. With ``bundled``, the nodes of a bundle stay together.
     """
     limits = limits_of(order.config)
     whole = _collect_units(view, edges, communities, previous, bundled)
@@ -140,7 +140,7 @@ def bundle_view(
 ) -> Bundled | None:
     """Bundle a view; return None without a document of two nodes.
 
-    ``weight`` ``(m,)`` are usable weights, and ``tokens`` ``(n,)`` count against the limits.
+    ``weight`` ``(m,)`` are usable weights, and ``tokens`` ``(n,)`` are counted against the limits.
     """
     passage, ends = view.passage, (view.source, view.target)
     if not passage.any():
@@ -232,11 +232,11 @@ def _collect_units(
 
 
 def prompt_tokens(tokens: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return how much texts of ``tokens`` ``(n,)`` count against the limit, ``(n,)``.
+    """Return the tokens ``(n,)`` to count against the limit for texts of ``tokens`` ``(n,)``.
 
-    A prompt has spare room for the frames of long texts. Short texts have frames longer than
-    themselves, so they count for more, and a partition still fits one prompt. No text counts more
-    than double, so that single words stay light (:meth:`Limits.stands`).
+    A prompt has spare room for the frames of long texts. The frame of a short text is longer than
+    the text, so the text counts for more, and a partition still fits one prompt. No text counts
+    more than twice its tokens, so that single words stay light (:meth:`Limits.stands`).
     """
     framed = np.ceil((tokens + FRAME_TOKENS) / SPARE).astype(np.int64)
     return np.maximum(tokens, np.minimum(framed, 2 * tokens))

@@ -1,8 +1,8 @@
 """Measures how far a graph has moved from its current generation.
 
-The first check is cheap: has another program committed since? Only if so, the graph is scanned and
-compared, node by node, with the contents that its generation was built from. The next generation
-may grow from that comparison.
+The first check is cheap: has another program committed since the last check? Only then is the graph
+scanned and compared, node by node, with the contents that its generation was built from. The next
+generation may grow from that comparison.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ class Comparison:
     """A scan compared with the current generation.
 
     ``labels`` ``(n,)`` int64 are the partitions of the scanned nodes, from 0, or -1 for a node
-    without one. ``touched`` are the ids, ascending, of the partitions in which a text, a weight, or
-    an embedding changed.
+    without a partition. ``touched`` are the ids, ascending, of the partitions in which a text, a
+    weight, or an embedding changed.
     """
 
     drift: Drift
@@ -73,9 +73,9 @@ async def check_drift(
 ) -> Drift | None:
     """Measure how far a graph has moved; return None before the first generation.
 
-    The first check compares one number. If another program has committed since and ``scan`` allows
-    it, the graph is scanned and compared. The generation of an unchanged graph gets the new token,
-    so that the next check is quick again. Raises EmptyGraphError, DatabaseError.
+    The first check compares one number. If another program has committed since the last check and
+    ``scan`` allows it, the graph is scanned and compared. The generation of an unchanged graph gets
+    the new token, so that the next check is quick again. Raises EmptyGraphError, DatabaseError.
     """
     db, graph = tools.db, order.graph
     current = await generation.read_current(db, graph)
@@ -112,7 +112,8 @@ async def measure_partitions(
 ) -> GraphDrift:
     """Measure how far each partition of the current generation has moved, without writing.
 
-    Scans the graph only if another program may have committed since. Raises DatabaseError.
+    Scans the graph only if another program may have committed since the last check. Raises
+    DatabaseError.
     """
     token = await read_change_token(tools.db)
     if token is not None and token == current.token:
@@ -173,7 +174,7 @@ def choose_origin(drift: Drift, config: PGSConfig) -> Origin | None:
 
 
 def is_valid(current: Generation | None, settings: str, token: str | None) -> bool:
-    """Return whether a generation is certainly still valid, without reading the graph."""
+    """Return whether a generation is known to be still valid, without reading the graph."""
     return (
         current is not None
         and token is not None

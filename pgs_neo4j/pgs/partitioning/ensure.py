@@ -137,7 +137,7 @@ async def _build_or_reuse(
             wait_s=wait_s,
             on_wait=lambda who: tools.on_event(Warned(who)),
         ) as held:
-            # The traces of ended deletions are stored as long as an older lease exists. So the
+            # Traces of finished deletions stay stored as long as an older lease exists. So the
             # fence is taken after the lease.
             tools = replace(tools, db=await tools.db.unfenced().fenced())
             return await _build(order, tools, held, timer)

@@ -37,7 +37,7 @@ PARTITION_BATCH = 500
 
 
 async def begin(db: Database, lease: Lease, generation: str, properties: Row) -> None:
-    """Create a generation that no reader sees yet. It is harmless to repeat.
+    """Create a generation that no reader sees yet. Repeating the call is harmless.
 
     Raises LeaseLostError when another job holds the lease, DatabaseError when the graph was
     removed.
@@ -176,7 +176,7 @@ async def read_partitions(
 ) -> list[Partition]:
     """Return the partitions of a generation, by id.
 
-    Without ``centroids``, all centroids are None. To read thousands of them takes seconds.
+    Without ``centroids``, all centroids are None. Reading thousands of centroids takes seconds.
     """
     rows = await db.read(
         queries.get("pgs/partitioning/read_partitions"), generation=generation, centroids=centroids
@@ -206,7 +206,7 @@ async def read_units(db: Database, generation: str) -> list[Unit]:
 async def prune(db: Database, graph: str, keep: int) -> None:
     """Delete abandoned generations, and all but the newest ``keep`` generations.
 
-    Generations that a session or a running run needs stay.
+    Generations that a session or a running run needs are kept.
     """
     rows = await db.write(queries.get("pgs/partitioning/mark_disposable"), graph=graph, keep=keep)
     if rows and rows[0]["ids"]:

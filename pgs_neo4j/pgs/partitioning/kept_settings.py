@@ -2,15 +2,15 @@
 
 A generation records the settings that it was built with, and all values that files and variables
 have configured since the first generation. A later question, plan, or job keeps these settings. It
-takes another value only if its own call passes one, or if a file or variable configures a value
-that is new to the graph. So one command does not replace the partitions of another.
+uses another value only if its own call passes one, or if a file or variable configures a value that
+is new to the graph. So one command does not replace the partitions of another.
 
 If a file or variable configures a value that was already replaced by another one, the intention is
 unclear. The user may have set the value back, or another process may have a different
 configuration. Only a command whose purpose is to partition accepts such a value, and only if no
-call has passed another value since. Questions keep the partitions and report the ignored value.
-Otherwise two processes with different configurations would replace each other's partitions with
-every question.
+call has passed another value since then. Questions keep the partitions and report the ignored
+value. Otherwise two processes with different configurations would replace each other's partitions
+with every question.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class ChosenSettings:
     """The origin of settings: names that a call passed, and values that are configured.
 
     ``called`` are the names that the call passed. ``standing`` has the values that files and
-    variables configure, by name. ``partitions`` says that the purpose of the call is to partition,
+    variables configure, by name. ``partitions`` means that the purpose of the call is to partition,
     so that a value that was configured earlier counts again.
     """
 

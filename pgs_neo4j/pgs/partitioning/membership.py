@@ -41,7 +41,8 @@ class Membership:
     """The partition and rank of each node. All arrays are ``(n,)`` int64.
 
     ``nodes`` are internal ids, valid only within one job. ``rank`` counts from 0 in each partition,
-    heaviest node first. ``hash`` is a hash of the text, and ``facts`` one of weight and embedding.
+    heaviest node first. ``hash`` is a hash of the text, and ``facts`` a hash of weight and
+    embedding.
     """
 
     nodes: NDArray[np.int64]

@@ -54,7 +54,7 @@ class PartitionOrder:
 
     ``force`` starts from scratch, so that the result depends only on the graph and the settings.
     ``when_busy`` matters while another job builds: ``refuse`` raises BusyError at once, and
-    ``reuse`` waits briefly and then takes the current partitions. Without ``centroids``, reused
+    ``reuse`` waits briefly and then uses the current partitions. Without ``centroids``, reused
     partitions have no centroids. ``chosen`` says which settings the user chose; without it, all of
     ``config`` counts as chosen.
     """
@@ -87,10 +87,10 @@ class PartitionTools:
 class BuildOrder:
     """One scan of a graph and the generation to build from it.
 
-    ``token`` is the change token read before the scan. ``settings`` is the ``settings_digest`` of
-    the graph's order. ``force`` builds from scratch even if nothing changed.
-    ``generation_id`` is the id of the new generation, which records the configured values by name
-    (``standing``).
+    ``token`` is the change token read before the scan. ``settings`` is the result of
+    ``settings_digest``. ``force`` builds from scratch even if nothing changed. ``generation_id`` is
+    the id of the new generation. ``standing`` has the configured values that the generation will
+    record, by name, latest last.
     """
 
     generation_id: str

@@ -87,8 +87,8 @@ async def read_partitions_of(
 ) -> Partitioning:
     """Return a generation with all its partitions.
 
-    Without ``centroids``, the partitions have no centroids, and ``known`` ones are not read again.
-    Raises DatabaseError when some of the partitions, or the generation, are gone.
+    Without ``centroids``, the partitions have no centroids, and partitions in ``known`` are not
+    read again. Raises DatabaseError when some of the partitions, or the generation, were deleted.
     """
     if current is None:
         raise _make_deleted_error(graph)
@@ -111,7 +111,7 @@ async def add_centroids(
 ) -> tuple[Partition, ...]:
     """Add the centroids to partitions that were read without them.
 
-    Raises DatabaseError when some of the partitions are gone.
+    Raises DatabaseError when some of the partitions were deleted.
     """
     centroids = await generation.read_centroids(db, partitions)
     if any(part.uid not in centroids for part in partitions):

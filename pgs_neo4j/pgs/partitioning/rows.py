@@ -9,7 +9,7 @@ from typing import Annotated, Literal, NotRequired, cast
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import BeforeValidator, Field, TypeAdapter
-from typing_extensions import TypedDict  # on Python 3.11, pydantic needs this one
+from typing_extensions import TypedDict  # on Python 3.11, pydantic needs this TypedDict
 
 from pgs_neo4j.config import Algorithm
 from pgs_neo4j.database.queries import Row
@@ -154,7 +154,8 @@ def definition_of(mapping: GraphMapping) -> str:
     written = asdict(mapping)
     for name in ("titles", "keys"):
         if not written[name]:
-            del written[name]  # mappings from before these fields existed keep the same text
+            # Omitted if unset, so mappings from before these fields keep the same text.
+            del written[name]
     return json.dumps(written, sort_keys=True)
 
 

@@ -23,7 +23,7 @@ from pgs_neo4j.text.node_text import joined_text
 from pgs_neo4j.text.tokens import estimate_bytes
 
 PROBES = 4  # components of a vector that are compared to notice a change
-FACT_BITS = 56  # Neo4j stores a number of up to 58 bits in half the space of a longer one
+FACT_BITS = 56  # Neo4j stores a number of up to 58 bits in half the space of a longer number
 PARALLEL = 3  # statements in flight
 
 

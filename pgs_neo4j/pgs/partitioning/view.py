@@ -53,8 +53,8 @@ class View:
     characters of each text. ``text_hash`` is a hash of the text, and ``facts`` a hash of weight and
     embedding. ``passage`` marks the passages that the mapping names. Relationship arrays are
     ``(m,)``. ``source`` and ``target`` are positions of nodes. ``weight`` is the stored weight, or
-    NaN if that is not a number. ``type`` is a hash of the type's name. ``sketch`` summarizes the
-    relationships, and ``issues`` counts irregularities.
+    NaN if the stored value is not a number. ``type`` is a hash of the type's name. ``sketch``
+    summarizes the relationships, and ``issues`` counts irregularities.
     """
 
     ids: NDArray[np.int64]
@@ -81,7 +81,10 @@ class View:
 
     @property
     def clean(self) -> bool:
-        """Whether GDS may read the relationships itself: all weights are usable, without loops."""
+        """Whether GDS may read the relationships itself.
+
+        It may if all weights are usable, and there are no self-loops.
+        """
         return not any(name in self.issues for name in UNCLEAN)
 
     def fingerprint(self, settings: str) -> str:
@@ -134,9 +137,9 @@ def refuse_empty(graph: str, view: View) -> None:
 def usable_weights(weight: NDArray[np.float64]) -> tuple[NDArray[np.float64], bool]:
     """Return relationship weights ``(m,)`` for the projection, and whether all were set to 1.
 
-    A weight that is not a finite number becomes 1, and a negative one 0. All others are clipped to
-    the limits. If no weight is positive, all become 1, because a graph whose weights are all zero
-    still has a structure.
+    A weight that is not a finite number becomes 1, and a negative weight becomes 0. All other
+    weights are clipped to the limits. If no weight is positive, all become 1, because a graph whose
+    weights are all zero still has a structure.
     """
     bounded = np.where(weight > 0, np.clip(weight, MIN_WEIGHT, MAX_WEIGHT), 0.0)
     cleaned = np.where(np.isfinite(weight), bounded, 1.0)

@@ -42,7 +42,7 @@ class SharedPartitions:
 
 @dataclass(frozen=True, slots=True)
 class Described:
-    """Partitions by id, the units above them, and the words that are too common as keywords."""
+    """Partitions by id, the units above them, and the words that are too common to be keywords."""
 
     partitions: Sequence[Partition]
     units: Sequence[Unit]

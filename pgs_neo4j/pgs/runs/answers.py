@@ -1,8 +1,8 @@
 """Stores answers in the database, and reads them back.
 
-An answer is one JSON document on its run, without the properties of the run (question, mode,
-status) and its recorded sweeps, which are stored separately. The nodes of ``answer_rows`` repeat
-parts of the answer for queries and are never read back.
+An answer is stored as one JSON document on the node of its run, without the properties of the run
+(question, mode, status) and its recorded sweeps, which are stored separately. The nodes of
+``answer_rows`` repeat parts of the answer for queries and are never read back.
 """
 
 from __future__ import annotations
@@ -48,9 +48,9 @@ class Details:
     """Everything in an answer except the properties of its run and its recorded sweeps.
 
     ``unread`` are the sweeps that a limit prevented; they are recorded nowhere else. By partition
-    id, ``nodes_read`` counts the nodes that the session had read by then, ``texts_read`` those of
-    them that had text, and ``nodes_unproven`` further nodes that were shown without proof.
-    ``shown`` is None unless the answer is from a search.
+    id, ``nodes_read`` counts the nodes that the session had read by then, and ``texts_read`` the
+    nodes with text among them; ``nodes_unproven`` counts further nodes that were shown without
+    proof. ``shown`` is None unless the answer is from a search.
     """
 
     routing: Routing
@@ -82,7 +82,7 @@ async def write(db: Database, handle: Handle, answer: Answer) -> None:
 async def load(db: Database, stored: StoredRun) -> Answer:
     """Return the stored answer of a run.
 
-    Citations get the current element ids of their nodes, None for a node that is gone. Raises
+    Citations get the current element ids of their nodes, None for a deleted node. Raises
     NoAnswerError.
     """
     properties = stored.properties

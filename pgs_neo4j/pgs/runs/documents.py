@@ -95,7 +95,8 @@ async def _read_sources(db: Database, answer: Answer, mapping: GraphMapping) -> 
     rows = await _read_shown(db, answer, mapping)
     places = sorted(place for place in cited if place[0])
     if not answer.generation:
-        # The partitions are gone, so their nodes cannot be read and must not be called missing.
+        # The partitions were deleted, so their nodes cannot be read, and must not be called
+        # missing.
         cited = {place: name for place, name in cited.items() if not place[0]}
         places = []
     for first in range(0, len(places), BATCH):
@@ -161,7 +162,7 @@ def _iterate_citations(answer: Answer) -> Iterable[Citation]:
 def _make_source(place: Place, row: SourceRow | None, name: tuple[str, str]) -> SourceNode:
     """Return a cited node; ``name`` is its key and title when it was cited.
 
-    Without a ``row``, the node is gone, and its text is None.
+    Without a ``row``, the node was deleted, and its text is None.
     """
     partition, rank = place
     key, title = name

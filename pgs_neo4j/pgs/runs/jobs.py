@@ -37,10 +37,10 @@ Outcome = Literal[
     "interrupted",
     "killed",
 ]
-KEPT = 200  # the most records per graph
+KEPT = 200  # maximum number of records per graph
 SIGN_S = 15.0  # time between two signs of life
-SILENT_S = 90.0  # a job without a sign of life for so long counts as killed
-CLOSE_S = 10.0  # the most time to close a record or to give a sign of life
+SILENT_S = 90.0  # a job without a sign of life for this time counts as killed
+CLOSE_S = 10.0  # maximum time to close a record or to give a sign of life
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,7 +51,7 @@ class Job:
     the allowed limit, and ``killed`` if the process ended without a report. ``silent`` is set if a
     running job has given no sign of life lately. ``drift`` is a share from 0 to 1, None if it was
     not measured. ``holder`` names the process. An ingestion is ``partial`` if a document failed or
-    a limit ended it, and ``failed`` if every document failed. ``options`` are what is needed to
+    a limit ended it, and ``failed`` if every document failed. ``options`` are the data needed to
     continue an ingestion; they are empty if it cannot be continued.
     """
 

@@ -16,19 +16,19 @@ from pgs_neo4j.database.stored_data import FIX, SHOWN, check_fields, parse_store
 
 _REQUEST = TypeAdapter(dict[str, Any])
 WHOLE = 10_000_000
-"""A number of characters that no stored reply reaches."""
+"""A number of characters greater than the length of any stored reply."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunInfo:
     """A summary of a recorded run.
 
-    ``silent``: the run is recorded as running, but has given no sign of life lately. ``answered``:
-    its answer is stored. Figures are None until the run ends; ``cost`` is also None without prices.
-    ``structure_only``: the question was about a graph without text. ``outcome`` is the feedback on
-    the run, None without any. ``nodes_shown`` counts the nodes that the prompt of a search showed,
-    None for other runs. ``nodes_unproven`` counts nodes that were shown without proof, in addition
-    to the nodes read.
+    ``silent`` means that the run is recorded as running, but has given no sign of life lately.
+    ``answered`` means that its answer is stored. Figures are None until the run ends; ``cost`` is
+    also None without prices. ``structure_only``: the question was about a graph without text.
+    ``outcome`` is the feedback on the run, None without any. ``nodes_shown`` counts the nodes that
+    the prompt of a search showed, None for other runs. ``nodes_unproven`` counts nodes that were
+    shown without proof, in addition to the nodes read.
     """
 
     id: str
@@ -64,9 +64,10 @@ async def list_runs(
 ) -> list[RunInfo]:
     """Return at most ``limit`` runs, the latest first.
 
-    ``graphs`` and ``session`` restrict the runs; None: all. ``sessions_of`` is the prefix that the
-    names of their sessions must have. ``answered``: only runs with an answer. ``modes`` restricts
-    the modes; without it, answers from searches are listed as well, under the mode of the search.
+    ``graphs`` and ``session`` restrict the runs; None means all. ``sessions_of`` is the prefix that
+    the names of their sessions must have. With ``answered``, only runs with an answer are listed.
+    ``modes`` restricts the modes; without it, answers from searches are listed as well, under the
+    mode of the search.
     """
     if graphs is not None and not graphs:
         return []
@@ -96,8 +97,8 @@ def _parse_info(stored: Row) -> RunInfo:
 class StoredReply:
     """A stored reply of a model that a run has paid for.
 
-    ``error`` says why it was rejected, None if it was accepted. ``partition`` and ``number`` are
-    those of the pass that it answers, None for other calls. ``size`` is the length of the complete
+    ``error`` says why it was rejected, None if it was accepted. ``partition`` and ``number``
+    identify the pass that it answers, None for other calls. ``size`` is the length of the complete
     text in bytes, while ``text`` may be only its beginning. ``created_at`` is in ISO 8601.
     """
 

@@ -21,8 +21,8 @@ from pgs_neo4j.pgs.runs import runs
 from pgs_neo4j.pgs.runs.runs import Handle
 from pgs_neo4j.telemetry.logs import log_ids
 
-CLOSE_TIMEOUT_S = 10.0  # the most time to close a record
-# The most time to close a record after the deadline of the run. It must be closed even then: a run
+CLOSE_TIMEOUT_S = 10.0  # maximum time to close a record
+# Maximum time to close a record after the deadline of the run. It must be closed even then: a run
 # whose record stays open seems to be running, so nobody can resume it at once.
 LATE_CLOSE_S = 3.0
 

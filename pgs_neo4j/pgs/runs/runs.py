@@ -37,11 +37,11 @@ from pgs_neo4j.pgs.runs import keys
 
 _OBJECT = TypeAdapter(dict[str, Any])
 SIGN_S = 10.0  # time between two signs of life
-SIGN_TIMEOUT_S = 5.0  # the most time to give a sign of life
-END_S = 0.2  # the most time to finish the last sign of life when the run ends
-SHORTEST_PREFIX = 4  # the fewest characters of an id that identify a run, as with git
-CANDIDATES = 5  # the most ids that an error lists
-MAX_KEY = 200  # the most characters of an idempotency key
+SIGN_TIMEOUT_S = 5.0  # maximum time to give a sign of life
+END_S = 0.2  # maximum time to finish the last sign of life when the run ends
+SHORTEST_PREFIX = 4  # minimum length of a prefix that identifies a run by its id, as in git
+CANDIDATES = 5  # maximum number of ids that an error lists
+MAX_KEY = 200  # maximum characters of an idempotency key
 
 
 class RunRow(TypedDict):
@@ -67,8 +67,9 @@ class Handle:
 class StoredRun:
     """A run as stored: its ``properties``, and its graph, session, and generation.
 
-    ``generation`` is None if its partitions are gone. ``current``: its generation is the graph's
-    current one. ``silent``: the run is recorded as running, but has given no sign of life lately.
+    ``generation`` is None if its partitions are gone. ``current`` means that its generation is the
+    graph's current one. ``silent`` means that the run is recorded as running, but has given no sign
+    of life lately.
     """
 
     id: str
@@ -98,9 +99,9 @@ class StoredRun:
 class RunningRun:
     """A run without a recorded end, and the partitions that it has claimed.
 
-    ``ended``: its process is gone, or it has given no sign of life lately. ``generation`` is None
-    if its partitions are gone. ``updated_at`` is the time when a run of its session last began or
-    ended.
+    ``ended`` means that its process is gone, or that it has given no sign of life lately.
+    ``generation`` is None if its partitions are gone. ``updated_at`` is the time when a run of its
+    session last began or ended.
     """
 
     id: str

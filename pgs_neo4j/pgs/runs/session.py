@@ -31,8 +31,8 @@ MAX_NAME = 200
 class Read:
     """The ranks that a session has read in one generation, by partition id.
 
-    ``texts`` are the ranks among them whose nodes were read with a text. ``unproven`` are other
-    ranks, whose nodes were shown without proof that the model was given all of them.
+    ``texts`` are the ranks, among these, of nodes that were read with a text. ``unproven`` are
+    other ranks, of nodes that were shown without proof that the model was given each whole node.
     """
 
     ranks: dict[int, frozenset[int]]
@@ -81,7 +81,7 @@ class Read:
         )
 
     def of_sweeps(self, sweeps: Iterable[Sweep]) -> Read:
-        """Return the part of this reading that some sweeps have contributed."""
+        """Return the part of this reading that ``sweeps`` have contributed."""
         ranks: dict[int, set[int]] = {}
         texts: dict[int, set[int]] = {}
         unproven: dict[int, set[int]] = {}
@@ -111,8 +111,8 @@ def _intersect(
 class SessionInfo:
     """A stored session, with its coverage of the graph's current generation.
 
-    ``redefined``: that generation was made with an earlier definition of the graph, so the coverage
-    is not known until the next question.
+    ``redefined`` means that this generation was made with an earlier definition of the graph, so
+    the coverage is not known until the next question.
     """
 
     id: str
@@ -203,7 +203,7 @@ async def record_sweep(
 ) -> None:
     """Record a sweep, its findings, and their citations in one transaction.
 
-    It replaces an earlier record of the same sweep with fewer passes. ``replies`` and the ``total``
+    Replaces an earlier record of this sweep that had fewer passes. ``replies`` and the ``total``
     that the run has spent are stored in the same transaction. Raises RunLostError when the run or
     the partition was removed, or another process has taken the run over.
     """
@@ -230,8 +230,8 @@ async def list_sessions(db: Database, graph: str | None) -> list[SessionInfo]:
 async def show_runs(db: Database, graph: str, session: str) -> list[dict[str, Any]]:
     """Return the runs of a session, oldest first.
 
-    Each has its stored properties, its ``sweeps`` as rows, and as ``definition`` the mapping that
-    the graph had then, None if it is not known.
+    Each run has its stored properties, its ``sweeps`` as rows, and its ``definition``: the mapping
+    of the graph at that time, None if it is not known.
     """
     await check_exists(db, graph, session)
     rows = await db.read(queries.get("pgs/runs/read_runs"), uid=keys.session_uid(graph, session))

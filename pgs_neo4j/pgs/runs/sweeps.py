@@ -13,7 +13,7 @@ from itertools import pairwise
 from typing import Annotated, Literal, NotRequired, TypeVar
 
 from pydantic import Field, TypeAdapter
-from typing_extensions import TypedDict  # on Python 3.11, pydantic accepts only this one
+from typing_extensions import TypedDict  # on Python 3.11, pydantic accepts only this TypedDict
 
 from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database
@@ -105,7 +105,7 @@ class RecordedSweepRow(TypedDict):
 class UnsynthesizedRow(RecordedSweepRow):
     """A row of ``read_unsynthesized``.
 
-    ``current``: the partition ids in its flags are those of the generation that is read.
+    ``current`` means that the partition ids in its flags belong to the generation that is read.
     """
 
     run: str

@@ -49,7 +49,7 @@ class ShownWords:
     _words: dict[str, str] = field(default_factory=dict)
 
     def text_of(self, alias: str) -> str:
-        """Return all that the prompt said about a node: title, labels, text, facts, and links."""
+        """Return everything the prompt said about a node: title, labels, text, facts, and links."""
         node = self.shown[alias]
         head = (node.title, node.key, *node.labels)
         facts, links = self.facts.get(alias, ()), self.links.get(alias, ())
@@ -62,7 +62,8 @@ class ShownWords:
             texts = (node.text, *self.facts.get(alias, ()))
             shown = "\n".join((node.title, *map(clean_text, texts)))
             if not all(map(is_plainly_visible, texts)):
-                # A reply may join words that invisible characters divide, or leave them divided.
+                # Where invisible characters divide words, a reply may join the words or leave them
+                # divided.
                 shown = "\n".join((shown, *texts))
             self._words[alias] = "".join(dict.fromkeys((flatten(shown), flatten(join(shown)))))
         return self._words[alias]
@@ -168,8 +169,8 @@ Cite = Callable[[str], Iterable[Citation]]
 class ClaimChecker:
     """Checks sentences against the nodes that a prompt showed; each node's text is prepared once.
 
-    ``known`` is what a sentence may say without a citation. ``around`` is the text around the nodes
-    in the prompt, which a Domain State or a flag may repeat.
+    ``known`` has everything that a sentence may say without a citation. ``around`` is the text
+    around the nodes in the prompt, which a Domain State or a flag may repeat.
     """
 
     wording: ShownWords
@@ -209,7 +210,7 @@ class ClaimChecker:
         )
 
     def doubt_state(self, sentence: str, cite: Cite) -> tuple[str, ...]:
-        """Return why a sentence of a Domain State is in doubt; it must contain its citations."""
+        """Return why a sentence of a Domain State, including its citations, is in doubt."""
         return self.doubt_flag(sentence, sentence, cite)
 
     def doubt_flag(self, sentence: str, cites: str, cite: Cite) -> tuple[str, ...]:
@@ -268,8 +269,8 @@ def render_surroundings(
 def collect_uncited_facts(order: SweepOrder) -> Known:
     """Return the facts that findings of a sweep may state without a citation.
 
-    That is the question, an answer from a search, the names and keywords of the partition and its
-    neighbors, and the counts of partitions and nodes.
+    These facts are the question, an answer from a search, the names and keywords of the partition
+    and its neighbors, and the counts of partitions and nodes.
     """
     names = [order.partition.name, *order.partition.topics]
     for neighbor in order.neighbors:

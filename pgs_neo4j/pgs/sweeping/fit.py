@@ -18,7 +18,7 @@ STEP = 1000
 
 
 def pass_size(characters: int, tokens: int | None) -> float:
-    """Return the most estimated tokens of a prompt within limits on characters and tokens."""
+    """Return the maximum estimated tokens of a prompt within limits on characters and tokens."""
     size = characters / BYTES_PER_TOKEN
     return size if tokens is None else min(size, tokens)
 
@@ -32,14 +32,14 @@ def fitting_limit(size: float) -> int:
 
 
 def most_tokens(size: float) -> int:
-    """Return the tokens of text above which a partition takes several passes of ``size``."""
+    """Return the tokens of text above which a partition needs several passes of ``size``."""
     return math.floor(FULL_SHARE * size)
 
 
 def is_narrower(limit: int, knobs: Mapping[str, object]) -> bool:
     """Return whether ``limit`` is lower than the limit that partitions were made with.
 
-    ``knobs`` are the settings that they were made with.
+    ``knobs`` are the settings of these partitions.
     """
     made = knobs.get("max_partition_tokens")
     return not isinstance(made, int) or limit < made

@@ -27,23 +27,23 @@ from pgs_neo4j.text.tokens import estimate, estimate_bytes
 # Ranks per statement. Each statement has its own deadline and retry, but also looks at all members
 # of the partition, so the chunk covers a whole partition within the usual limits.
 CHUNK = 2000
-MOST_CHARACTERS = 500  # of a relationship's name that are read; prompts show fewer
+MOST_CHARACTERS = 500  # maximum characters to read of a relationship's name; prompts show fewer
 
 FRAME_SLACK = 200  # characters reserved for the counts of passes and of relationships not listed
 MATCH_SLACK = 120  # characters reserved for the list of nodes that match the question
 MATCH_LENGTH = 9  # characters reserved for each alias in that list
-FRAME_SHARE = 0.4  # of the limit of a prompt, at most, for instructions, question, and neighbors
+FRAME_SHARE = 0.4  # maximum share of a prompt's limit for instructions, question, and neighbors
 BRIEF_KEYWORDS = 3
 BRIEF_NEIGHBORS = (16, 8, 4)  # numbers of neighbors to try, nearest first
-REASKS = 3  # requests for a pass after its reply was cut off
+REASKS = 3  # maximum number of repeated requests for a pass whose reply was cut off
 
 
 @dataclass(frozen=True, slots=True)
 class PackedPartition:
     """A partition's nodes, the relationships among them, and its passes.
 
-    ``most_tokens`` is the token limit of each prompt, and ``order`` holds only the neighbors that
-    fit in this limit.
+    ``most_tokens`` is the token limit of each prompt, and ``order`` has only the neighbors that fit
+    in this limit.
     """
 
     order: SweepOrder
@@ -230,9 +230,9 @@ async def _read_named_relationships(
 class PaidPasses:
     """A packed partition, its prompts by label, and its cached replies.
 
-    ``keys`` maps the number of each pass to its key in the reply cache; it is empty where replies
-    are not cached. ``replies`` maps keys to replies. A reply to a half of a pass has the key of the
-    pass, followed by the letters of the half. ``own`` holds the keys that this run has claimed.
+    ``keys`` maps the number of each pass to its key in the reply cache; it is empty if replies are
+    not cached. ``replies`` maps keys to replies. A reply to a half of a pass has the key of the
+    pass, followed by the letters of the half. ``own`` has the keys that this run has claimed.
     ``busy`` maps the keys that another run is buying to the id of that run.
     """
 
@@ -248,7 +248,10 @@ class PaidPasses:
         return [item for item, reply in self._follow() if reply is None]
 
     def count_paid_nodes(self, *, proven: bool = False) -> int:
-        """Count the nodes in passes and halves with a cached reply; ``proven``: with a proof."""
+        """Count the nodes in passes and halves with a cached reply.
+
+        With ``proven``, only proven replies count.
+        """
         paid = (
             item
             for item, reply in self._follow()
@@ -278,8 +281,8 @@ async def find_paid(order: SweepOrder, tools: SweepTools, packed: PackedPartitio
     """Return the passes to read with their cached replies. Raises DatabaseError.
 
     A run learns a server's limit only from its calls, so an earlier run may have packed the
-    partition for another limit. If that left replies that cover more nodes, its passes are read
-    instead. ``order`` is the order of ``packed`` before ``fit_frame``.
+    partition for another limit. If the cached replies to that packing cover more nodes, its passes
+    are read instead. ``order`` is the order of ``packed`` before ``fit_frame``.
     """
     best = await _find_replies(tools, packed)
     replies = tools.replies
@@ -296,9 +299,9 @@ async def _find_better(
 ) -> PaidPasses:
     """Return the passes for the limit whose replies cover the most nodes.
 
-    Only proven replies speak for another limit: an unproven one would be taken again and again,
-    though passes that fit the context can be proven. Passes for a larger limit may not fit what the
-    model can take, so they are read only if none of them has to be bought.
+    Only proven replies count in favor of another limit: an unproven reply would be reused again and
+    again, although passes that fit the context can be proven. Passes for a larger limit may not fit
+    the model's context, so they are read only if none of them has to be bought.
     """
     best, most_nodes = current, current.count_paid_nodes()
     packed = current.packed
@@ -325,7 +328,7 @@ async def _find_other_limits(
 
 
 def _is_larger(limit: int | None, other: int | None) -> bool:
-    """Return whether a limit of tokens is above another; None is no limit."""
+    """Return whether a limit on tokens is above another limit; None means no limit."""
     return other is not None and (limit is None or limit > other)
 
 

@@ -34,9 +34,9 @@ class SweepOrder:
 
     ``skip`` are the ranks that need not be read again. ``partition_ids`` are the ids that a flag
     may name. ``matches`` are the ranks that match the question best. Among waiting sweeps, the
-    highest ``priority`` goes first; if it is None, the longest goes first. ``run`` and ``holder``
-    say who records the sweep; both are empty outside of runs. ``analogies`` are analogies with
-    nodes of other partitions.
+    sweep with the highest ``priority`` begins first; if it is None, the longest sweep begins first.
+    ``run`` and ``holder`` say who records the sweep; both are empty outside of runs. ``analogies``
+    are analogies with nodes of other partitions.
     """
 
     question: str

@@ -19,7 +19,7 @@ from pgs_neo4j.model import Node, PromptNode, Relationship
 from pgs_neo4j.pgs.sweeping.pieces import NodePiece, cut_node, format_link_prefix, halve_piece
 from pgs_neo4j.text.tokens import BYTES_PER_TOKEN, estimate
 
-RELATIONSHIP_SHARE = 0.2  # at most, of the room of a pass
+RELATIONSHIP_SHARE = 0.2  # maximum share of a pass's room for relationships
 MIN_ROOM = 500  # characters that must remain for nodes in a pass
 MIN_TOKENS = 250  # tokens that must remain for nodes in a pass
 HALVES = "ab"  # the labels of the two halves of a pass
@@ -29,14 +29,14 @@ RESERVED_STEP = 0.02
 
 BALANCE_STEP = 1.02  # growth of the target size in each attempt to even out passes
 Limits = tuple[float, float]
-"""The most characters and the most tokens of the nodes in one pass."""
+"""Maximum characters and maximum tokens of the nodes in one pass."""
 
 
 @dataclass(frozen=True, slots=True)
 class Pass:
     """The content of one prompt.
 
-    ``number`` counts from 1. ``half`` holds the letters of a half, one per division. ``omitted``
+    ``number`` counts from 1. ``half`` has the letters of a half, one per division. ``omitted``
     counts relationships of the nodes that are missing from ``relationships``, because they did not
     fit or their other end is not in this pass.
     """
@@ -68,15 +68,15 @@ def pack(
     reserved: int,
     reserved_tokens: int | None = None,
 ) -> tuple[Pass, ...]:
-    """Return passes that each fit a prompt and together hold all ``nodes`` (heaviest first).
+    """Return passes that each fit a prompt and together contain all ``nodes`` (heaviest first).
 
     ``reserved`` characters and ``reserved_tokens`` are left free for everything but nodes and
-    relationships. ``reserved_tokens`` defaults to the tokens of as many characters of English. Both
-    are rounded up a little, so that prompts of similar length have the same passes. A node too long
-    for a pass is cut into numbered parts. A relationship is listed in the pass that shows both of
-    its ends. If the nodes need several passes, connected nodes are grouped together; within a pass,
-    the heaviest node comes first. Each pass begins with the heaviest node that no earlier pass
-    shows. Raises ConfigError when no room is left for nodes.
+    relationships. ``reserved_tokens`` defaults to the tokens of ``reserved`` characters of English.
+    Both are rounded up a little, so that prompts of similar length have the same passes. A node too
+    long for a pass is cut into numbered parts. A relationship is listed in the pass that shows both
+    of its ends. If the nodes need several passes, connected nodes are grouped together; within a
+    pass, the heaviest node comes first. Each pass begins with the heaviest node that no earlier
+    pass shows. Raises ConfigError when no room is left for nodes.
     """
     if not nodes:
         return ()
@@ -186,8 +186,8 @@ def _fill_groups(pieces: Sequence[NodePiece], limits: Limits) -> list[list[NodeP
 def halve_pass(item: Pass, relationships: Sequence[Relationship]) -> tuple[Pass, ...]:
     """Divide a pass into two of about equal length; return nothing for a single short piece.
 
-    ``relationships`` are all relationships of the packed partition. If the pass holds a single
-    piece, the piece is divided.
+    ``relationships`` are all relationships of the packed partition. If the pass has a single piece,
+    that piece is divided.
     """
     pieces = item.pieces if len(item.pieces) > 1 else halve_piece(item.pieces[0])
     if len(pieces) < 2:

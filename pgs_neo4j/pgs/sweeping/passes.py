@@ -52,7 +52,7 @@ from pgs_neo4j.telemetry.spans import start_span
 # Characters of a reply. Shorter replies are parsed in a few milliseconds, longer ones in a thread.
 LONG_REPLY = 50_000
 LONG_TEXTS = 200_000  # characters of nodes; with more, a report is checked in a thread
-MOST_ROOM = 4  # times the usual room of a reply; after that, the pass is divided
+MOST_ROOM = 4  # maximum room of a reply, as a multiple of the usual room
 
 
 @dataclass(slots=True)
@@ -84,10 +84,10 @@ class _Outcome:
     """The accepted report of a pass, or the reason why it is missing.
 
     With ``stop``, the pass was not sent, since it could have exceeded a limit of the run.
-    ``proven``: the model is known to have been given the whole pass. ``cut``: it is known that the
-    model was not, so the pass must be read again. A ``proof`` is open: later replies may still
-    decide which is true. ``keys`` are the keys of the cached replies to the pass; the last key
-    belongs to the reply with the report.
+    ``proven``: the model is known to have been given the whole pass. ``cut``: the model is known to
+    have been given only a part of it, so the pass must be read again. A ``proof`` is set while this
+    is undecided; later replies may decide it. ``keys`` are the keys of the cached replies to the
+    pass; the last key belongs to the reply with the report.
     """
 
     item: Pass
@@ -128,7 +128,7 @@ class PassReader:
         self._rows: list[Row] = []
         self._usage = Usage()
         self._spending = PassSpending()
-        self._refusals: dict[int, str] = {}  # by pass number: why its last reply was rejected
+        self._refusals: dict[int, str] = {}  # by pass number, why its last reply was rejected
         self._cause: ModelError | None = None  # the first error that did not concern a single reply
         # Reports with failed sentences, by the label of their pass.
         self._to_ask_again: dict[str, Report] = {}
@@ -341,7 +341,7 @@ class PassReader:
         return reply
 
     async def _ask_again(self, item: Pass, prompt: Prompt) -> None:
-        """Ask once more for a report with failed sentences, and strike sentences that fail again.
+        """Request a report once more if sentences failed, and strike the sentences that fail again.
 
         If the second call fails, the first report stays, without its failed sentences.
         """
@@ -558,7 +558,7 @@ class PassReader:
     def _find_key(self, item: Pass, *, short: bool = False) -> str:
         """Return the cache key of the reply to a pass or half, or to its ``short`` format.
 
-        The key is empty where replies are not cached.
+        The key is empty if replies are not cached.
         """
         key = self._keys.get(item.number)
         return key + item.half + (SHORT_MARK if short else "") if key else ""

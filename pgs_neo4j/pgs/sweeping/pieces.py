@@ -12,10 +12,10 @@ from pgs_neo4j.text.citations import defuse
 from pgs_neo4j.text.prompt_text import chunks, clean_text, cut
 from pgs_neo4j.text.tokens import BYTES_PER_TOKEN, estimate
 
-TITLE_SHARE = 0.25  # the most of a pass that a title may take, and that labels may take
-NAME_ROOM = (80, 240)  # the most characters and bytes of a relationship's name
-# The most bytes that a cut in the middle of a word can add: the rest may look like an alias, which
-# is then defused.
+TITLE_SHARE = 0.25  # maximum share of a pass for a title, and also for labels
+NAME_ROOM = (80, 240)  # maximum characters and bytes of a relationship's name
+# A cut inside a word can add up to this many bytes: what remains may look like an alias, and
+# defusing it takes longer brackets.
 DEFUSING = 16
 LEAST_PART = 200  # characters of a part; a shorter part says too little on its own
 
@@ -87,7 +87,7 @@ def format_link_prefix(rank: int, kind: str, name: str = "") -> str:
 def cut_node(node: Node, limits: tuple[float, float]) -> Iterator[NodePiece]:
     """Yield a node as one piece, or as several numbered parts.
 
-    Each piece fits ``limits``: the most characters and the most tokens.
+    Each piece fits ``limits``: the maximum characters and the maximum tokens.
     """
     title, text = one_line(node.title), clean_text(node.text)
     names = tuple(map(inline_name, node.labels))
@@ -135,7 +135,7 @@ def halve_piece(piece: NodePiece) -> tuple[NodePiece, ...]:
 
 
 def _byte_limit(limits: tuple[float, float]) -> int:
-    """Return the most UTF-8 bytes that a piece may have within limits on characters and tokens.
+    """Return the maximum UTF-8 bytes that a piece may have within limits on characters and tokens.
 
     A character has at most four bytes.
     """

@@ -103,7 +103,7 @@ def sweep_prompt(
     """Return the prompt of one pass out of ``passes``.
 
     ``with_receipts`` adds codes that the reply must repeat. The parts that depend on the question
-    stand at the end, so that providers' prompt caches can hold the beginning for other questions.
+    come last, so that providers' prompt caches can reuse the beginning for other questions.
     """
     partition = order.partition
     part = f", part {item.label} of {passes}" if passes > 1 else ""
@@ -183,19 +183,19 @@ def parse_report(
     """Parse a reply as a report.
 
     ``shown`` are the nodes of the pass by alias. Quotations are checked against the nodes that the
-    finding cites, and the facts about these.
+    finding cites, and the facts about these nodes.
 
-    Claims are only checked if ``known`` is passed: it is what they may say without a citation. The
-    claims of a finding are checked against the nodes that it cites, their facts, and their
-    ``relationships``. Sentences of the Domain State and of flags that fail are marked in the text.
-    Without a citation, they are checked against everything that was shown, and the text ``around``
-    it.
+    Claims are only checked if ``known`` is passed, which contains what claims may say without a
+    citation. The claims of a finding are checked against the nodes that it cites, their facts, and
+    their ``relationships``. Sentences of the Domain State and of flags that fail are marked in the
+    text. Without a citation, they are checked against everything that was shown, and the text
+    ``around`` it.
 
     Other headings, another order, fences, and prose around the sections are tolerated. The model's
     thinking and items that only repeat the instructions are left out. Bullets beyond
     BULLETS_PER_SECTION are counted and left out. A reply must have two of the four sections; a
     reply to the ``short`` contract must have one, or lines that cite nodes. Raises ModelOutputError
-    if it has less, or if its sections say nothing.
+    if the reply has less, or if its sections say nothing.
     """
     said = strip_thinking(text)
     parts = _read_sections(said)
@@ -262,7 +262,7 @@ def _is_bare_frame(text: str) -> bool:
 def has_sections(text: str) -> bool:
     """Return whether an unfinished reply may still become a report.
 
-    That is so if it has a section, or nothing but thinking so far.
+    It may if it has a section, or nothing but thinking so far.
     """
     said = strip_thinking(text)
     return not said.strip() or bool(_read_sections(said))
@@ -414,5 +414,5 @@ def _join_blocks(blocks: Sequence[str]) -> str:
 
 
 def frame_size(prompt: Prompt) -> int:
-    """Return the characters of a prompt: system and user message together."""
+    """Return the number of characters of a prompt: system and user message together."""
     return len(prompt.system) + len(prompt.user)

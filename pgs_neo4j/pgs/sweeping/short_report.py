@@ -1,12 +1,12 @@
 """The shorter contract of a sweep, and a tolerant parser of sloppy reports.
 
 A model of less than about a billion parameters forgets the contract of ``report`` while it reads
-the nodes. It is asked once more with only the four headings. They stand after the nodes, because a
-small model pays most attention to the end. There are no examples and no descriptions to fill in,
+the nodes. It is asked once more with only the four headings. The headings follow the nodes, because
+a small model pays most attention to the end. There are no examples and no descriptions to fill in,
 because a small model copies their sentences as if they were about the nodes.
 
-The parser takes only text that stands in the reply and guesses nothing. Items that only repeat the
-instructions are left out, because they say nothing about the nodes.
+The parser uses only text of the reply and guesses nothing. Items that only repeat the instructions
+are left out, because they say nothing about the nodes.
 """
 
 from __future__ import annotations

@@ -15,8 +15,8 @@ AGAIN = (
     "not say it. Write the whole reply again in the same form. Correct each of them by what it "
     "cites, or leave it out. Keep the rest."
 )
-AGAIN_CHARACTERS = 1200  # the most characters of the request; prompts are packed with room for it
-LONGEST = 120  # the most characters of a listed sentence, and of its reason
+AGAIN_CHARACTERS = 1200  # maximum characters of the request; prompts are packed with room for it
+LONGEST = 120  # maximum characters of a listed sentence, and of its reason
 
 
 def ask_again(prompt: Prompt, failed: Sequence[DoubtedSentence]) -> Prompt:
@@ -62,7 +62,7 @@ def kept_findings(findings: Sequence[Finding]) -> tuple[Finding, ...]:
 
 
 def strike_report(report: Report) -> Report:
-    """Return a report without what failed its checks; ``struck`` lists it.
+    """Return a report without the content that failed its checks; ``struck`` lists this content.
 
     A finding or flag is removed as a whole, a Domain State sentence by sentence.
     """
@@ -79,7 +79,8 @@ def strike_report(report: Report) -> Report:
 def keeps_enough_findings(second: Report, first: Report) -> bool:
     """Return whether the second report has at least as many findings that passed their checks.
 
-    If it has fewer, the model left out more than what had failed, and the first report is better.
+    If it has fewer, the model also left out findings that had passed, and the first report is
+    better.
     """
     return len(kept_findings(second.findings)) >= len(kept_findings(first.findings))
 

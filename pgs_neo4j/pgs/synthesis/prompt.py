@@ -85,9 +85,9 @@ SECTIONS = {
 class FittedPrompt:
     """A synthesis prompt, the citations that its reply may use, and its losses.
 
-    ``dropped_bullets`` counts the bullets that included reports lost, ``dropped_reports`` whole
-    reports, and ``cut_states`` shortened Domain States. ``cut_known`` says that a search's answer
-    was cut.
+    ``dropped_bullets`` counts the bullets dropped from included reports, ``dropped_reports`` the
+    reports dropped completely, and ``cut_states`` the shortened Domain States. ``cut_known`` says
+    that a search's answer was cut.
     """
 
     prompt: Prompt

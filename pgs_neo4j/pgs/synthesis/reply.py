@@ -23,7 +23,9 @@ from pgs_neo4j.text.thinking import ThinkingFilter
 
 CheckDeleted = Callable[[object], Awaitable[None]]
 REMEMBERED = 2_000
-"""Characters before a piece to check with it, since a deleted sentence may arrive in pieces."""
+"""Number of characters before a piece that are checked with it, since a deleted sentence may arrive
+in several pieces.
+"""
 PAUSE = 2.0
 """Time between two checks, as a multiple of the duration of the last check.
 

@@ -12,10 +12,10 @@ from pgs_neo4j.pgs.synthesis.prompt import CHECKS_SHARE, SYSTEM, UNREAD_SHARE
 from pgs_neo4j.text.tokens import estimate
 
 ROOM_SHARE = 8  # the text of a synthesis gets one eighth of the budget in tokens
-LEAST_ROOM = 256  # least tokens of a synthesis that is worth a call
-LEAST_PROMPT = 1500  # least tokens of its prompt: the instructions and something to combine
+LEAST_ROOM = 256  # minimum tokens of a synthesis that is worth a call
+LEAST_PROMPT = 1500  # minimum tokens of its prompt: the instructions and something to combine
 FRAME_TOKENS = 300  # tokens of the prompt besides instructions, question, and reports
-REPORTS_SHARE = 1 - CHECKS_SHARE - UNREAD_SHARE  # the reports' least share of the prompt
+REPORTS_SHARE = 1 - CHECKS_SHARE - UNREAD_SHARE  # minimum share of the reports in the prompt
 
 
 def synthesis_cost(calls: Calls, llm: LLM, config: PGSConfig, shown: int) -> Amount:
@@ -30,7 +30,7 @@ def synthesis_cost(calls: Calls, llm: LLM, config: PGSConfig, shown: int) -> Amo
 
 
 def prompt_tokens(calls: Calls, llm: LLM, config: PGSConfig) -> int | None:
-    """Return the most tokens of a synthesis prompt; None without a limit.
+    """Return the maximum tokens of a synthesis prompt; None without a limit.
 
     The model's context and the budget limit them. Raises BudgetError when too little is left.
     """
@@ -49,7 +49,7 @@ def prompt_tokens(calls: Calls, llm: LLM, config: PGSConfig) -> int | None:
 
 
 def reply_tokens(calls: Calls, llm: LLM, config: PGSConfig, prompt: Prompt) -> int:
-    """Return the most tokens of the reply: everything that the prompt leaves."""
+    """Return the maximum tokens of the reply: everything that the prompt leaves."""
     left = calls.budget.left(llm.name)
     if left is None:
         return config.synthesis_max_tokens

@@ -10,7 +10,7 @@ from pgs_neo4j.text.citations import qualify_aliases
 from pgs_neo4j.text.prompt_text import clean_text, cut
 from pgs_neo4j.text.shown import unproven_note
 
-KEYWORDS = (120, 180)  # most characters and bytes of a partition's keywords
+KEYWORDS = (120, 180)  # maximum characters and bytes of a partition's keywords
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +85,7 @@ def _mark_finding(finding: Finding, partition: int) -> Finding:
 class Shortening:
     """How much of the reports a prompt includes.
 
-    These are the number of reports, of bullets per list, and of characters per Domain State.
+    It limits the number of reports, of bullets per list, and of characters per Domain State.
     """
 
     reports: int
@@ -115,9 +115,9 @@ def find_shortening(
 def _shorten_states(
     count: int, bullets: int, longest: int, fits: Callable[[Shortening], bool]
 ) -> Shortening | None:
-    """Return the shortening that fits with so many bullets; None if nothing fits.
+    """Return the shortening that loses least with ``bullets`` bullets per list; None if none fits.
 
-    It shortens states first, then drops reports.
+    Shortens Domain States first, and drops reports only if that is not enough.
     """
     state = _find_largest(0, longest, lambda n: fits(Shortening(count, bullets, n)))
     if state is not None:

@@ -4,9 +4,9 @@ The text is rewritten while it streams, one paragraph or bullet at a time, becau
 a sentence may come at the end of the block. Bullets on absences stay unmarked: no node can support
 them, and they have their own checks.
 
-An echo only repeats the instructions of the prompt. Models of less than about a billion parameters
-write some. An echo says nothing about the graph. As an absence it would even be confirmed, since no
-node contains its words.
+An echo only repeats the instructions of the prompt. Models with fewer than about a billion
+parameters write echoes. An echo says nothing about the graph. An echo in the form of an absence
+would even be confirmed, since no node contains its words.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from pgs_neo4j.text.normal_form import find_words, fold_case
 Repeats = Callable[[str], bool]
 """Returns whether a text only repeats instructions."""
 ECHOED = "The model only repeated its instructions here, so nothing is said."
-LEAST_WORDS = 3  # a text of fewer words is never taken for a short instruction
+LEAST_WORDS = 3  # a text with fewer words never counts as a short instruction
 _END = re.compile(r"[.:;\n]+")
 
 UNCHECKED = "absences"
@@ -52,9 +52,9 @@ Place = tuple[int, int]
 class StatementFilter:
     """Rewrites a streamed answer block by block, with a mark after each sentence in doubt.
 
-    ``names`` has the spellings of all sections, by name, the main section first. In the section
-    ``unchecked`` nothing is marked. Text for which ``repeats`` is true is dropped. If that empties
-    the main section, or the text before the first section, a note takes its place.
+    ``names`` has the spellings of all sections, by name, the main section first. Sentences in the
+    section ``unchecked`` are not marked. Text for which ``repeats`` is true is dropped. If that
+    empties the main section, or the text before the first section, a note takes its place.
     """
 
     def __init__(
@@ -246,7 +246,7 @@ def find_echoes_of(reader: Named, prompt: Prompt) -> Repeats | None:
 
 
 def find_echoes(prompt: Prompt) -> Repeats:
-    """Return a check whether a text of the reply only repeats the instructions of its prompt.
+    """Return a function that checks whether a text only repeats the instructions of its prompt.
 
     A text that is also in the data of the prompt is no echo, since a graph may be about
     instructions.

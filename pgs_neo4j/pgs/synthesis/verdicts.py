@@ -84,7 +84,7 @@ class VerdictFilter:
 
 
 def judged(synthesis: Synthesis, absences: Sequence[CheckedAbsence]) -> Synthesis:
-    """Add a verdict to each bullet on an absence. A synthesis that has them stays unchanged."""
+    """Add a verdict to each bullet on an absence, unless the synthesis already has verdicts."""
     if synthesis.judged or not synthesis.text:
         return synthesis
     verdicts = VerdictFilter(absences)

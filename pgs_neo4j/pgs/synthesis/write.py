@@ -47,7 +47,7 @@ from pgs_neo4j.text.claims.marking import Doubting, strike
 from pgs_neo4j.text.shown import counted
 from pgs_neo4j.text.thinking import strip_thinking
 
-TRIES = 3  # prompts to try if the server cuts them, each half as long as the one before
+TRIES = 3  # prompts to try if the server cuts them, each half as long as the previous prompt
 WITHDRAWN = (
     "\n\n(What stands above was written from a part of the prompt, because the server cut it. It "
     "does not count.)\n\n"
@@ -57,7 +57,7 @@ UNPROVEN = (
     "repeat the codes of the prompt, and the tokens that its endpoint counts, if it counts any, "
     "cannot show it; use an endpoint that reports its usage and its context, or another model"
 )
-LONG_PROMPTS = 6  # most attempts while the model refuses prompts as too long
+LONG_PROMPTS = 6  # maximum number of attempts while the model refuses prompts as too long
 SMALLER = 0.7  # factor for the next attempt after a refusal that names no number
 
 
@@ -152,7 +152,7 @@ async def _synthesize(
 
 @dataclass(frozen=True, slots=True)
 class _Written:
-    """A reply of at most ``room`` tokens with marks on its sentences; ``usage`` is of all calls.
+    """A reply of at most ``room`` tokens with marks on its sentences; ``usage`` sums all calls.
 
     ``proven`` says that the model certainly got the whole prompt.
     """
@@ -188,7 +188,7 @@ async def _write_again(
     doubting: Doubting | None,
     first: _Written,
 ) -> _Written:
-    """Ask once more if sentences are in doubt, and return the reply with fewer of them.
+    """Request another reply if sentences are in doubt, and return the reply with fewer of them.
 
     At a tie, returns the second reply. Neither is streamed, since shown text cannot be taken back.
     """

@@ -97,10 +97,10 @@ async def describe(
 ) -> tuple[list[Partition], frozenset[str]]:
     """Add keywords, names, summary, typical sentences, and centroid to partitions.
 
-    Returns the partitions, and the words that are too common as keywords. Texts are read in
+    Returns the partitions, and the words that are too common to be keywords. Texts are read in
     portions, partition by partition, heaviest node first. ``partitions`` may be only a part of a
-    generation. ``others`` are the rest, which already have descriptions, and ``common`` are the
-    words that were too common for their keywords.
+    generation. ``others`` are the other partitions, which already have descriptions. ``common`` are
+    the words that were too common to be keywords of ``others``.
     """
     if not partitions:
         return [], frozenset(common)
@@ -173,8 +173,9 @@ class TextReader:
     batch: list[MemberText] = field(default_factory=list)
 
     async def take(self, members: list[MemberText]) -> None:
-        """Index and describe members. A member without a text only takes a number in the index."""
-        # Both use a worker thread for their arrays, so they run at the same time.
+        """Index and describe members. A member without a text only gets a number in the index."""
+        # Indexing and describing both use worker threads for their arrays, so they run at the same
+        # time.
         await together(self._index(members), self._describe(members))
 
     async def _index(self, members: list[MemberText]) -> None:

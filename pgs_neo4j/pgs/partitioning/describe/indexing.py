@@ -40,7 +40,8 @@ MOST_POSTINGS = 4_000_000
 WRITE_BYTES = 4_000_000  # bytes of cells in one transaction
 # A question reads a cell of each segment, so more small segments than this are merged.
 MOST_SMALL = 16
-SMALL_BITS = 8  # a segment with so many bits has about a sixth of a full one's postings
+# Maximum bits of a small segment, which has about a sixth of the postings of a full one.
+SMALL_BITS = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +81,7 @@ async def read_texts(
     All members of a partition arrive in the order of rank, with or without a text.
     """
     mapping = order.mapping
-    title = mapping.other_titles  # all other title properties are read as text already
+    title = mapping.other_titles  # the other title properties are already read as text
     ranked = np.lexsort((members.rank, members.partition_ids))
     wanted = ranked[np.isin(members.partition_ids[ranked], list(partition_ids))]
     sizes = view.sizes[np.searchsorted(view.ids, members.nodes[wanted])]
@@ -140,7 +141,7 @@ class SegmentWriter:
         self.builder = SegmentBuilder(self.typical)
 
     async def add(self, partition_id: int, members: Iterable[MemberText]) -> None:
-        """Index the next members of a partition. Members without a text take a number as well.
+        """Index the next members of a partition. Members without a text also get a number.
 
         Raises LeaseLostError.
         """

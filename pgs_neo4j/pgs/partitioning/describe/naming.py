@@ -1,8 +1,8 @@
 """Finds terms and labels that distinguish partitions, and tests the labels as questions.
 
 A label should lead to its own partition when it is asked as a question. If it does not, but another
-combination of terms does, that combination becomes the label. The text index answers, since it is
-complete by then.
+combination of terms does, that combination becomes the label. The questions are put to the text
+index, which is complete by then.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from pgs_neo4j.text.terms.spans import TEXT_BITS, run_starts
 
 WORD_ROWS = 1000  # partitions whose counts are written at once, about a kilobyte each
 TERMS = 500  # terms whose postings are read at once, since neighboring terms share cells
-WORDS = 1 << TEXT_BITS  # most words that are split at once
+WORDS = 1 << TEXT_BITS  # maximum number of words that are split at once
 Postings = tuple[NDArray[np.int32], NDArray[np.float32], float]
 """Texts and scores of a term, both ``(k,)``, and its rarity."""
 
@@ -59,8 +59,7 @@ async def name_partitions(
 ) -> Names:
     """Name ``partitions``, and store their word counts for later builds.
 
-    Their text index must be complete. ``others`` keep the labels that they have. Raises
-    DatabaseError.
+    Their text index must be complete. ``others`` keep their labels. Raises DatabaseError.
     """
     for partition_id in counter.unfinished:
         counter.finish(partition_id)

@@ -1,7 +1,7 @@
 """Collects the titles of a partition's heaviest nodes, and of nodes in neighboring partitions.
 
 The prompt of a sweep shows titles of each neighboring partition, so that the model recognizes it.
-They belong to the nodes with the most relationships to the partition that is read.
+These titles belong to the nodes with the most relationships to the partition that is read.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ LENGTH = 60  # characters of a title
 FEWEST_REACHED, MOST_REACHED = 60, 200
 MOST_EACH = 60  # titles of one neighbor
 BATCH = 10_000  # nodes read at once
-READ_AHEAD = 3  # nodes read per title, since some nodes have no title or the same one
+READ_AHEAD = 3  # nodes read per title, since some nodes have no title, or share one
 
 
 async def add_titles(

@@ -1,8 +1,8 @@
 """Chooses sentences that are typical of a partition.
 
-All candidates come from the beginnings of the heaviest nodes' texts, which were remembered, so that
-no text is read again. A sentence is typical if it contains many words that distinguish the
-partition. Lines that many nodes share, such as copyright lines and headers, are removed first.
+All candidates come from the beginnings of the heaviest nodes' texts, which were kept, so that no
+text is read again. A sentence is typical if it contains many words that distinguish the partition.
+Lines that many nodes share, such as copyright lines and headers, are removed first.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from pgs_neo4j.llm.extractive.sentences import sentences
 from pgs_neo4j.text.node_text import shortened
 from pgs_neo4j.text.terms.plain import without_markup
 
-OPENING = 2000  # most characters of one text that are remembered
-MOST_OPENINGS = 24  # most texts of a partition that are remembered
-ROOM = 6_000  # most characters of a partition that are remembered
-ALL_ROOM = 24_000_000  # characters of all partitions, unless LEAST_ROOM for each needs more
+OPENING = 2000  # maximum characters to keep of one text
+MOST_OPENINGS = 24  # maximum number of texts to keep of a partition
+ROOM = 6_000  # maximum characters to keep of a partition
+ALL_ROOM = 24_000_000  # characters to keep of all partitions, unless LEAST_ROOM for each needs more
 LEAST_ROOM = 2_000
-SHARED_BY = 3  # least number of nodes that share a line of boilerplate
+SHARED_BY = 3  # minimum number of nodes that share a line of boilerplate
 LONG_LINE = 200  # characters; a longer line counts as a paragraph
 PARAGRAPHS = 4  # best paragraphs, whose sentences are candidates
-SENTENCES, LONGEST = 2, 240  # sentences of a partition, and most characters of each
-FEWEST_WORDS, SHORTEST_UNSPACED = 6, 10  # least words of a sentence, or letters without spaces
+SENTENCES, LONGEST = 2, 240  # number of sentences of a partition, and maximum characters of each
+FEWEST_WORDS, SHORTEST_UNSPACED = 6, 10  # minimum words, or letters if unspaced, of a sentence
 ENDS, UNSPACED_ENDS = ".!?;:\u061f\u0964", "\u3002\uff01\uff1f\uff61"
 USED = 0.2  # factor for a word that an earlier chosen sentence contains
 TYPICAL_WORDS = 12  # added to the length, so that very short sentences do not win
@@ -47,14 +47,14 @@ class Openings:
     texts: list[str] = field(default_factory=list)
 
     def add(self, text: str) -> None:
-        """Remember the beginning of a text while there is room."""
+        """Keep the beginning of a text while there is room."""
         if self.room > 0 and len(self.texts) < MOST_OPENINGS:
             self.texts.append(text[: min(OPENING, self.room)])
             self.room -= len(self.texts[-1])
 
 
 def opening_room(partition_count: int) -> int:
-    """Return the number of characters to remember for each partition."""
+    """Return the number of characters to keep for each partition."""
     return min(max(ALL_ROOM // max(partition_count, 1), LEAST_ROOM), ROOM)
 
 
