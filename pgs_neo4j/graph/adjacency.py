@@ -1,4 +1,4 @@
-"""Finds which partitions share relationships, how many, and which nodes these lead to."""
+"""Counts the relationships between partitions, and finds the nodes that they lead to."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from pgs_neo4j.graph.csr import Edges, FloatArray, IntArray, between, run_starts
 
-LEAST_EACH = 3  # nodes that each neighbor gets before any neighbor gets more
+LEAST_EACH = 3  # nodes listed for each neighbor before any neighbor gets more
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -43,8 +43,8 @@ class Adjacency:
 def adjacency(edges: Edges, labels: IntArray, top: int | None = 5) -> Adjacency:
     """Return the ``top`` neighbors of each label by shared edges.
 
-    With None, all are returned. ``labels`` ``(n,)`` count from 0. Ties go to the larger shared
-    weight, then to the lower label.
+    If ``top`` is None, all neighbors are returned. ``labels`` ``(n,)`` count from 0. Ties go to the
+    larger shared weight, then to the lower label.
     """
     cross = between(edges, labels)
     count = cross.node_count
@@ -71,7 +71,8 @@ class Reached:
     """Nodes of neighboring partitions; all arrays are ``(r,)``.
 
     ``node`` is a member of the partition ``neighbor``. Relationships connect it with the partition
-    ``owner``. Entries are in order of owner, then neighbor, then falling number of relationships.
+    ``owner``. Entries are in order of owner, then neighbor, then number of relationships, the most
+    first.
     """
 
     owner: IntArray
@@ -89,10 +90,10 @@ def reach(
 ) -> Reached:
     """Return the neighboring nodes with the most relationships to each partition.
 
-    ``ends`` are two arrays ``(m,)`` of nodes. ``labels`` and ``rank`` ``(n,)`` are the partitions
-    of the nodes and their places there. Only the pairs of partition and neighbor in ``listed``
-    count. A partition gets at most ``most[partition]`` nodes, and ``most_each`` per neighbor. Ties
-    go to the lower rank.
+    ``ends`` are two arrays ``(m,)`` of nodes. ``labels`` ``(n,)`` are the partitions of the nodes,
+    and ``rank`` ``(n,)`` the positions of the nodes in their partitions. Only the pairs of
+    partition and neighbor in ``listed`` count. A partition gets at most ``most[partition]`` nodes
+    in total, and at most ``most_each`` nodes of one neighbor. Ties go to the lower rank.
     """
     count, parts = len(labels), len(most)
     cross = labels[ends[0]] != labels[ends[1]]

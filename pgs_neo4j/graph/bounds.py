@@ -9,10 +9,10 @@ import numpy as np
 from pgs_neo4j.graph.csr import BoolArray, FloatArray, IntArray, totals
 
 SLACK = 0.1
-"""A light community may exceed the maximum of nodes by this share."""
+"""A light community may exceed the maximum number of nodes by this share."""
 
 LIGHT = 0.1
-"""A community is light if it has at most this share of the maximum of tokens."""
+"""A community is light if it has at most this share of the maximum number of tokens."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,7 +20,7 @@ class Limits:
     """Limits of a partition, in nodes and tokens.
 
     The defaults 30 and 1800 come from the published method. With ``max_tokens`` None, the text is
-    unlimited. Raises ValueError when the limits exclude each other.
+    unlimited. Raises ValueError when the limits contradict each other.
     """
 
     min_nodes: int = 30
@@ -34,7 +34,7 @@ class Limits:
             raise ValueError("max_tokens must be at least 1, or None for no limit")
 
     def fits(self, nodes: IntArray, tokens: IntArray) -> BoolArray:
-        """Return whether parts of these sizes are allowed; a single node always is.
+        """Return whether parts of these sizes are allowed; a single node is always allowed.
 
         All arrays are ``(k,)``, one entry per part.
         """
@@ -47,11 +47,11 @@ class Limits:
         """Return whether communities found in the graph may stay undivided.
 
         All arrays are ``(k,)``. The rule is looser than ``fits``. Limits represent the effort of
-        reading, which depends on the text: 1,900 single words read faster than 60 chapters. So a
-        light community may exceed the maximum of nodes by ``SLACK``, because a cut would separate
-        closely connected nodes. Without text, or without a limit on it, nothing shows that a
-        community is light, and the maximum holds. No step makes a part that large on purpose:
-        joining and pooling follow ``fits``.
+        reading a partition, which depends on its text: 1,900 single words read faster than 60
+        chapters. So a light community may exceed the maximum number of nodes by ``SLACK``, because
+        a cut would separate closely connected nodes. Without text, or without a token limit, no
+        community can be recognized as light, and the maximum applies. No step makes a part that
+        large on purpose: joining and pooling follow ``fits``.
         """
         fits = self.fits(nodes, tokens)
         if self.max_tokens is None:
@@ -62,7 +62,8 @@ class Limits:
     def small(self, nodes: IntArray, tokens: IntArray) -> BoolArray:
         """Return whether parts are too small: few nodes and few tokens.
 
-        Few means under the minimum of nodes and under half of the tokens. All arrays are ``(k,)``.
+        Few means fewer nodes than the minimum, and fewer tokens than half of the maximum. All
+        arrays are ``(k,)``.
         """
         small = nodes < self.min_nodes
         if self.max_tokens is not None:
@@ -70,9 +71,9 @@ class Limits:
         return small
 
     def load(self, nodes: IntArray, tokens: IntArray) -> FloatArray:
-        """Return the share of the limits that parts use.
+        """Return how much of the limits parts use, as shares.
 
-        It is the larger of the shares by nodes and by tokens. All arrays are ``(k,)``.
+        A share is counted by nodes or by tokens, whichever is larger. All arrays are ``(k,)``.
         """
         load = nodes / self.max_nodes
         if self.max_tokens is not None:

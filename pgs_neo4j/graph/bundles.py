@@ -19,10 +19,11 @@ from pgs_neo4j.graph.pool import boxes
 
 MENTIONED = 0.1
 """Share of their weight that mentions keep if documents are alike; likeness gets the rest.
-Documents are then divided by what they share, and entities by how they are related, instead of both
-at once. On pages of Python's manual, documents hold 96 % of the tokens in partitions that contain
-any. It is 99 % with a share of 0.05, and 61 % with 0.5. With 0, an entity that is only mentioned
-would belong nowhere."""
+Documents are then divided by the entities that they share, and entities by their own relationships,
+instead of both at once. On pages of Python's manual, documents make up 96 % of the tokens in the
+partitions that contain documents. With a share of 0.05, they make up 99 %, and with 0.5, 61 %. With
+0, an entity that is only mentioned would belong nowhere.
+"""
 
 CONTINUED = 10.0
 """Weight of the link between two consecutive runs of one document; the mention of a rare entity
@@ -33,9 +34,9 @@ weighs 1. A document too large for one partition then lies in neighboring partit
 class Bundles:
     """Nodes that stay together.
 
-    ``of`` ``(n,)`` is the bundle of each node, from 0 by their lowest node. ``document`` ``(n,)``
-    is the document of each node, or -1. ``first`` ``(b,)`` is the lowest node of each bundle, and
-    ``nodes`` ``(b,)`` counts its nodes.
+    ``of`` ``(n,)`` is the bundle of each node; bundles are numbered from 0 by their lowest node.
+    ``document`` ``(n,)`` is the document of each node, or -1. ``first`` ``(b,)`` is the lowest node
+    of each bundle, and ``nodes`` ``(b,)`` counts its nodes.
     """
 
     of: IntArray
@@ -89,8 +90,8 @@ def find_documents(
 def is_order(passage: BoolArray, ends: tuple[IntArray, IntArray]) -> bool:
     """Return whether relationships between ``ends``, two arrays ``(k,)``, put passages in order.
 
-    They do if all of them connect passages, and each passage has at most one before it and one
-    after it. Relationships between similar passages, in contrast, branch.
+    They do if all of them connect passages, and each passage has at most one predecessor and one
+    successor. Relationships between similar passages, in contrast, branch.
     """
     source, target = ends
     distinct = np.unique(source * passage.size + target)
@@ -112,11 +113,11 @@ def bundle_documents(
     tokens: IntArray,
     limits: Limits,
 ) -> Bundles:
-    """Return one bundle per document, or as few consecutive runs of its passages as fit.
+    """Return one bundle per document, or the fewest runs of consecutive passages that fit.
 
     ``document`` and ``tokens`` are ``(n,)``; ``ends`` and ``order`` ``(m,)`` are as in
-    :func:`find_documents`. A node without a document, or over the token limit, is a bundle of its
-    own.
+    :func:`find_documents`. A node without a document, or over the token limit, is a separate
+    bundle.
     """
     count = document.size
     own = np.flatnonzero(document >= 0)
@@ -125,7 +126,8 @@ def bundle_documents(
     giant = np.zeros(own.size, dtype=np.bool_)
     if limits.max_tokens is not None:
         giant = tokens[own] > limits.max_tokens
-    # Each document starts a new shelf of boxes, and a passage over the limit has its own shelf.
+    # No box spans two shelves. So each document starts a new shelf, and a passage over the limit
+    # gets a separate shelf.
     breaks = np.diff(document[own], prepend=-1) != 0
     breaks |= giant | np.append(False, giant[:-1])
     shelf = np.cumsum(breaks)
@@ -190,11 +192,11 @@ def liken_bundles(
     mention: BoolArray,
     passage: BoolArray,
 ) -> tuple[FloatArray, Edges]:
-    """Move weight from mentions to similar documents; return weights ``(m,)`` and new edges.
+    """Move weight from mentions to new edges between similar documents; return weights and edges.
 
-    ``weight`` ``(m,)`` comes from :func:`weigh_relationships`. The new edges connect the first
-    nodes of similar bundles. The sum of all weights stays the same. If no documents are alike,
-    mentions keep their weight, and there are no new edges.
+    ``weight`` ``(m,)`` comes from :func:`weigh_relationships`; the returned weights have the same
+    shape. The new edges connect the first nodes of similar bundles. The sum of all weights stays
+    the same. If no documents are alike, mentions keep their weight, and there are no new edges.
     """
     home, entity = _find_mentions(ends, mention, passage)
     rarity = entity_rarity(bundles, ends, mention, passage)
@@ -212,8 +214,8 @@ def share_together(document: IntArray, passage: BoolArray, labels: IntArray) -> 
     """Return the share of passages in the same part as most passages of their document.
 
     All arrays are ``(n,)``. ``document`` is -1 for a node without one, ``passage`` marks passages,
-    and ``labels`` are the parts. Passages without a document do not count. None if there are no
-    other passages.
+    and ``labels`` are the parts. Passages without a document do not count. Returns None if no
+    passage has a document.
     """
     own = np.flatnonzero(passage & (document >= 0))
     if not own.size:

@@ -9,7 +9,7 @@ from pgs_neo4j.graph.csr import BoolArray, Edges, IntArray, dense
 from pgs_neo4j.graph.merge import merge
 
 ROUNDS = 8
-"""Maximum number of rounds that take partitions apart and join some again; two are usual."""
+"""Maximum number of rounds, which take partitions apart and join some again; two are typical."""
 
 
 def connect(
@@ -23,16 +23,17 @@ def connect(
 
     ``labels``, ``tokens``, and ``nodes`` (the nodes that each entry stands for) are ``(n,)``, and
     so is the result. Each piece of a part becomes a part of its own if it is large enough. A small
-    piece joins the neighbor that it belongs to most, as in :func:`merge`. A part stays in pieces if
+    piece joins its most closely connected neighbor, as in :func:`merge`. A part stays in pieces if
     one of them would be too small for a partition, and no neighbor has room for it. Thousands of
-    leaves around a full hub are an example. If a component of the graph is itself too small, it
-    stays small and is left for a pool.
+    leaves around a full hub are an example. A whole component of the graph that is too small stays
+    so; a pool will collect it.
     """
     parts = dense(labels)
     pieces = components(edges, parts)
     if int(pieces.max(initial=-1)) == int(parts.max(initial=-1)):
         return parts
-    # A part that was already small, or lies in a small component, does not count as lost.
+    # A small piece is a loss only if its part was large enough before, and if it does not lie in a
+    # small component of the graph.
     former = _flag_small(parts, tokens, limits, nodes)
     former |= _flag_small(components(edges, np.zeros_like(parts)), tokens, limits, nodes)
     held = np.zeros(int(parts.max()) + 1, dtype=np.bool_)
@@ -57,8 +58,8 @@ def count_pieces(edges: Edges, labels: IntArray) -> IntArray:
 def components(edges: Edges, labels: IntArray) -> IntArray:
     """Return labels ``0 .. c-1`` ``(n,)`` of the connected pieces of parts ``(n,)``.
 
-    A relationship of any weight connects. Each round halves the distance to the lowest node of a
-    piece, so about log n rounds are enough.
+    A relationship connects its nodes whatever its weight. Each round halves the distance to the
+    lowest node of a piece, so about log n rounds are enough.
     """
     inside = labels[edges.source] == labels[edges.target]
     source, target = edges.source[inside], edges.target[inside]

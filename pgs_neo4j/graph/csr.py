@@ -1,4 +1,4 @@
-"""Undirected weighted edges as arrays, and the counting that all steps share.
+"""Undirected weighted edges as arrays, and the counting functions that all steps share.
 
 Nodes are the indices ``0 .. n-1``. Weights are rounded once to multiples of a common power of two,
 about 2**-29 of the largest for ten million edges. From then on every sum of weights is exact in
@@ -43,7 +43,7 @@ class Edges:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Rows:
-    """Edges by node, neighbors ascending.
+    """The edges of each node, in ascending order of the neighbor.
 
     The edges of ``u`` are the entries ``start[u] .. start[u + 1]``; ``start`` is ``(n + 1,)``,
     ``neighbor`` and ``weight`` are ``(p,)``. Each edge appears in the rows of both its ends, and
@@ -115,9 +115,9 @@ def _round_weights(weight: FloatArray) -> FloatArray:
 
 
 def within(edges: Edges, labels: IntArray, chosen: BoolArray) -> Edges:
-    """Return the edges whose two ends carry the same ``chosen`` label.
+    """Return the edges whose two ends have the same label, for the ``chosen`` labels.
 
-    ``labels`` is ``(n,)``, ``chosen`` ``(k,)``. Edges stay in their order.
+    ``labels`` is ``(n,)``; ``chosen`` ``(k,)`` flags labels. Edges stay in their order.
     """
     label = labels[edges.source]
     keep = np.flatnonzero((label == labels[edges.target]) & chosen[label])
@@ -125,9 +125,10 @@ def within(edges: Edges, labels: IntArray, chosen: BoolArray) -> Edges:
 
 
 def between(edges: Edges, labels: IntArray) -> Edges:
-    """Return the edges that cross labels, as edges between labels.
+    """Return the edges between nodes of different labels, as edges between these labels.
 
-    ``labels`` ``(n,)`` count from 0; their number becomes ``node_count``. Edges stay in order.
+    ``labels`` ``(n,)`` count from 0; the number of labels becomes ``node_count``. Edges stay in
+    order.
     """
     source, target = labels[edges.source], labels[edges.target]
     cross = source != target
@@ -138,7 +139,8 @@ def between(edges: Edges, labels: IntArray) -> Edges:
 def contracted(edges: Edges, labels: IntArray) -> Edges:
     """Return the edges between labels ``(n,)``, with parallel edges summed.
 
-    Each edge runs from the lower label to the higher. Edges are in order of both.
+    Each edge runs from the lower label to the higher. Edges are sorted by the lower label, then by
+    the higher.
     """
     cross = between(edges, labels)
     count = cross.node_count
@@ -206,7 +208,7 @@ def summed_rows(owner: IntArray, neighbor: IntArray, weight: FloatArray, count: 
 def starts(owner: IntArray, count: int) -> IntArray:
     """Return where each owner begins in an ascending array, ``(count + 1,)``.
 
-    ``owner`` ``(p,)`` holds numbers below ``count``.
+    ``owner`` ``(p,)`` contains numbers below ``count``.
     """
     start = np.zeros(count + 1, dtype=np.int64)
     np.cumsum(np.bincount(owner, minlength=count), out=start[1:])

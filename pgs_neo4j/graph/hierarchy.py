@@ -24,33 +24,35 @@ from pgs_neo4j.graph.csr import (
 from pgs_neo4j.graph.recluster import recluster
 
 ROOTS = 12
-"""Units that can be compared side by side. A level with no more units gets no level above it."""
+"""Maximum number of units to compare side by side. A level with at most this many units gets no
+level above it.
+"""
 
 SHRINK = 0.8
-"""A level with more than this share of the units below is nearly a copy, and is not made."""
+"""A level with more than this share of the units below it nearly repeats them and is not made."""
 
 GOAL = 0.25
-"""Share of the units below that a level aims for: each unit then has about four beneath it."""
+"""Target size of a level, as a share of the units below; each unit then has about four children."""
 
 TRIES = 8
 """Resolutions tried per level. Each try halves the remaining range on a log scale."""
 
 NEAR = 0.1
-"""A level whose size is within this share of the goal is taken at once."""
+"""The search ends at a level whose size differs from the goal by at most this share."""
 
 
 def hierarchy(edges: Edges, labels: IntArray, community: IntArray) -> list[IntArray]:
     """Return, for each level, the position of each unit one level up.
 
-    Array ``l`` is ``(k_l,)``, one entry per unit of level ``l``; it numbers the units above by
+    Array ``l`` is ``(k_l,)``, one entry per unit of level ``l``; the units above are numbered by
     their lowest unit. The list is empty with ``ROOTS`` units or fewer. ``labels`` ``(n,)`` are the
     partitions ``0 .. k-1``, and ``community`` ``(n,)`` the communities before the limits.
 
-    The first level groups partitions by the community most of their nodes came from, if these are
-    few enough. Ties go to the community with the lower first node. Further levels are modularity
-    communities of the contracted graph at a falling resolution. They end when ``ROOTS`` units are
-    left, or when no resolution gives fewer units but more than one. A unit without edges stays
-    alone. If all weights are zero, each edge weighs 1.
+    The first level groups partitions by the community most of their nodes came from, if these
+    communities are few enough. Ties go to the community with the lower first node. Further levels
+    are modularity communities of the contracted graph at a falling resolution. Levels are added
+    until at most ``ROOTS`` units are left, or until no resolution gives fewer units without joining
+    all of them. A unit without edges stays alone. If all weights are zero, each edge weighs 1.
     """
     edges = counted(edges)
     levels: list[IntArray] = []

@@ -12,7 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 MOST_PLACED = 2000
-"""Maximum number of nodes that forces move. More would take seconds, so they stay on the spiral."""
+"""Maximum number of nodes that forces move. To move more would take seconds, so a larger graph
+stays on the spiral.
+"""
 ROUNDS = 150
 GRAVITY = 0.12
 GOLDEN_ANGLE = math.pi * (3.0 - math.sqrt(5.0))
@@ -23,7 +25,7 @@ def lay_out(
 ) -> NDArray[np.float64]:
     """Return places ``(count, 2)`` from 0 to 1; the same input gives the same places.
 
-    ``pairs`` ``(m, 2)`` are neighbors, once each, and ``weights`` ``(m,)`` say how close they
+    ``pairs`` ``(m, 2)`` are neighbors, each pair once, and ``weights`` ``(m,)`` say how close they
     should be. Nodes start on a spiral in their order, so the first nodes stay near the center.
     """
     places = _spiral(count)

@@ -1,7 +1,7 @@
 """Connects documents about the same things, by the entities that both mention.
 
 If entities are the only links between documents, a community has few documents and many entities.
-There are more entities, and their own relationships hold them together. A reader who wants the
+Entities outnumber documents, and their own relationships hold them together. A reader who wants the
 documents of such a community reads mostly entities. So documents are also connected directly.
 """
 
@@ -24,12 +24,14 @@ from pgs_neo4j.graph.csr import (
 
 LIKEST = 10
 """Each document is connected to at most this many similar documents. On pages of Python's manual,
-any number from 8 to 15 works equally well: the partitions read hold as much of the text that a
-question needs. With 5 they hold less."""
+any number from 8 to 15 works equally well: the partitions that are read contain the same amount of
+the text that a question needs. With 5, they contain less.
+"""
 MOST_PAIRS = 5_000
-"""Documents with which each document is compared, counted once per shared entity. Rare entities
-come first. Large collections are compared by rare entities alone, so time grows with the number of
-documents and not with its square."""
+"""Maximum number of comparisons of one document with others, counted once per shared entity. Rare
+entities come first. Large collections are compared by rare entities alone, so time grows with the
+number of documents and not with its square.
+"""
 BLOCK = 500_000
 """Pairs that are compared at once; they take about 50 MB."""
 
@@ -106,7 +108,7 @@ def _split_blocks(document: IntArray, pairs: IntArray) -> list[slice]:
 def _compare(
     known: _Mentions, chosen: IntArray, by_entity: IntArray, start: IntArray
 ) -> tuple[IntArray, IntArray, FloatArray]:
-    """Return the documents of ``chosen`` mentions, the documents most like them, and cosines."""
+    """Return documents with ``chosen`` mentions, their most similar documents, and cosines."""
     place, owner = entries(start, known.entity[chosen])
     one, other = chosen[owner], by_entity[place]
     apart = known.document[one] != known.document[other]

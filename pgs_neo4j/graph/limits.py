@@ -56,19 +56,19 @@ def apply_limits(
 ) -> Limited:
     """Split, merge, refine, and pool communities so that all are within ``limits``.
 
-    ``labels`` ``(n,)`` are communities under any numbers, ``tokens`` ``(n,)`` the estimated tokens
+    ``labels`` ``(n,)`` are communities with any numbers, ``tokens`` ``(n,)`` the estimated tokens
     of each node's text. Every partition then fits the maxima, with two exceptions. A single node
     may exceed ``max_tokens``. A light community of the graph itself may exceed ``max_nodes`` a
-    little (:meth:`Limits.stands`). Every partition reaches the minimum of nodes or half of the
-    tokens. Exceptions are pools, and a graph that is smaller than the minimum and becomes one
+    little (:meth:`Limits.stands`). Every partition has at least the minimum number of nodes or half
+    of the maximum tokens. Exceptions are pools, and a graph below the minimum, which becomes one
     partition. A partition other than a pool is connected, unless a piece of it would be too small,
     and no neighbor has room for it (:func:`pgs_neo4j.graph.connected.connect`). If all weights are
     zero, each edge weighs 1. ``pool_order`` ``(n,)`` ranks the nodes for dividing a pool that is
     too large. Without ``refined``, no single node moves, and communities that fit stay as they are,
-    even in pieces. ``nodes`` ``(n,)`` counts the nodes that each entry stands for, if some entries
-    are bundles that stay together. By default, each entry is one node. The result depends neither
-    on the order of edges nor on the numbers of labels. Raises ValueError when the arrays do not
-    have one entry per node, or tokens are negative.
+    even if they are in pieces. ``nodes`` ``(n,)`` counts the nodes that each entry stands for, if
+    some entries are bundles that stay together. By default, each entry is one node. The result
+    depends neither on the order of edges nor on the numbers of labels. Raises ValueError when the
+    arrays do not have one entry per node, or tokens are negative.
     """
     _check_arrays(edges.node_count, labels, tokens)
     communities = dense(labels)
@@ -94,7 +94,7 @@ def repool(
     """Return the same partitioning with pools formed in another node order.
 
     ``tokens``, ``pool_order``, and ``nodes`` are ``(n,)``, as for :func:`apply_limits`. The same
-    nodes stay pooled, so callers can look at ``limited.pool`` first. They need an order
+    nodes stay pooled, so callers can look at ``limited.pool`` first. Callers need an order
     (:func:`pgs_neo4j.graph.pool.similarity_order`) only if there is more than one pool, and only
     for the pooled nodes.
     """
@@ -108,7 +108,7 @@ def repool(
 def renumbered(limited: Limited, numbers: IntArray) -> Limited:
     """Return the same partitioning with ``numbers`` ``(k,)`` in place of its labels.
 
-    The numbers need not follow size.
+    The numbers need not be in order of size.
     """
     flags = np.zeros_like(limited.pool)
     flags[numbers] = limited.pool

@@ -1,8 +1,8 @@
 """Matches the partitions of a new generation with the old partitions they continue.
 
 The result assigns partitions to partitions, at most one to one, with the largest total overlap.
-Matches are defined so narrowly that they form a forest. On a forest the best assignment is found
-exactly, in one pass up and one down, for all trees at once.
+Matches are defined so narrowly that they form a forest. On a forest, one pass up and one pass down
+find the best assignment exactly, for all trees at once.
 """
 
 from __future__ import annotations
@@ -14,17 +14,18 @@ import numpy as np
 from pgs_neo4j.graph.csr import BoolArray, IntArray, first_best, run_starts
 
 HALF = 2
-"""A match shares at least one in this many nodes of the old or of the new partition. If it shared
-less than half of both, a name would lose most of its old nodes and stand mostly for new ones."""
+"""Two partitions match only if they share at least one in this many nodes of one of them. With less
+than half of both, a name would lose most of its old nodes and mostly describe new nodes.
+"""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Forest:
-    """Partitions as nodes, each below the partition it named.
+    """Partitions as a forest; the parent of a partition is the partition that it names.
 
-    Old partitions come first, then new ones. All arrays are ``(p,)``. ``parent`` is the node itself
-    at a root, ``depth`` counts from 0 there, and ``overlap`` is the overlap with the parent.
-    Children of old partitions are new, and vice versa.
+    Old partitions come first, then new ones. All arrays are ``(p,)``. A root is its own ``parent``
+    and has ``depth`` 0. ``overlap`` is the overlap with the parent. Children of old partitions are
+    new, and vice versa.
     """
 
     parent: IntArray
@@ -37,17 +38,19 @@ def inherited(old: IntArray, new: IntArray, old_sizes: IntArray, new_sizes: IntA
 
     ``old`` and ``new`` ``(n,)`` are the labels, from 0, of the nodes in both generations;
     ``old_sizes`` and ``new_sizes`` ``(k,)`` count all nodes of each partition. Every partition
-    names the partition on the other side that holds at least half of it, if there is one. Of two
-    exact halves it names the lower label. Two partitions match if either names the other. Among all
-    assignments of each old partition to at most one new one, the sum of overlaps is the largest
-    possible. Ties go to the match that a partition named itself, then to the lower label.
+    names the partition of the other generation that contains at least half of its nodes, if there
+    is one. If two partitions contain exactly half each, it names the one with the lower label. Two
+    partitions match if either names the other. The result has the largest sum of overlaps of all
+    assignments of each old partition to at most one new partition. Ties go to the match that a
+    partition named itself, then to the lower label.
 
     Why this is exact without a matrix: each partition names at most one other. If i names j and j
-    names k, then i has at most the other half of j. The overlap of j with k is thus no less than
-    the overlap of i with j. So around a circle of names all overlaps would be equal. Each partition
-    would be two exact halves, and would name the lower, but labels cannot fall all the way around.
-    Except for pairs that name each other, there are no circles: the matches are a forest.
-    Raises ValueError when labels differ in length, or a partition is smaller than its labels say.
+    names k, then i has at most the other half of j. So the overlap of j with k is at least the
+    overlap of i with j, and around a circle of names all overlaps would be equal. Each partition
+    would then consist of two exact halves and name the lower label, but labels cannot fall all the
+    way around a circle. Except for pairs that name each other, there are no circles: the matches
+    are a forest. Raises ValueError when labels differ in length, or a partition is smaller than its
+    labels say.
     """
     for labels, sizes in ((old, old_sizes), (new, new_sizes)):
         counts = np.bincount(labels, minlength=sizes.size)

@@ -1,4 +1,4 @@
-"""Joins communities under the minimum with the neighbor they belong to most."""
+"""Joins each community below the minimum with its most closely connected neighbor."""
 
 from __future__ import annotations
 
@@ -49,10 +49,10 @@ def merge(
     """Return labels ``0 .. k-1`` after joining small communities to their neighbors.
 
     ``labels``, ``tokens``, and ``nodes`` (the nodes that each entry stands for) are ``(n,)``, and
-    so is the result. Smallest first, each community joins the neighbor whose shared weight most
-    exceeds chance, w - k k' / 2m. This costs the least modularity, and a large neighbor does not
-    attract everything. Ties go to the lower label. No join exceeds the maximum. Communities that
-    stay small have no neighbor with room.
+    so is the result. Smallest first, each community joins the neighbor whose shared weight w most
+    exceeds the weight expected by chance: w - k k' / 2m. This costs the least modularity, and a
+    large neighbor does not attract everything. Ties go to the lower label. No join exceeds the
+    maximum. Communities that stay small have no neighbor with room.
     """
     parts = dense(labels)
     sizes = sizes_of(parts, tokens, nodes)
@@ -165,5 +165,5 @@ def _accept_wishes(
 
 
 def _sum_joined(values: IntArray, step: IntArray) -> IntArray:
-    """Return values ``(k,)`` summed over the parts that join each community, as in ``step``."""
+    """Return ``values`` ``(k,)`` summed by the targets ``step`` ``(k,)`` of the communities."""
     return totals(step, values, step.size).astype(np.int64)

@@ -1,13 +1,13 @@
-"""Divides nodes among bins of limited room, so that edges stay inside.
+"""Divides nodes among bins of limited room, so that as many edges as possible stay inside bins.
 
-Several divisions are tried. One is the caller's. The others place whole sub-communities, largest
-first, into the bin with which they share the most weight. The division with the most weight inside
-bins wins.
+Several divisions are tried. One is passed by the caller. The others place whole sub-communities,
+largest first, into the bin with which they share the most weight. The division with the most weight
+inside bins wins.
 
-Each division is improved by moves and swaps of single nodes, in a local search in the manner of
-Kernighan and Lin (1970), for bins of limited room. A node goes to the bin with which it shares the
-most weight. If that bin is full, the node swaps places with the node there for which both together
-gain the most.
+Each division is improved by moves and swaps of single nodes, in a local search after Kernighan and
+Lin (1970), adapted to bins of limited room. A node goes to the bin with which it shares the most
+weight. If that bin is full, the node swaps places with the node there for which both together gain
+the most.
 """
 
 from __future__ import annotations
@@ -33,8 +33,9 @@ def fill_bins(edges: Edges, size: IntArray, room: IntArray, start: IntArray) -> 
     """Return the bin ``(n,)`` of each node, numbered by their lowest node.
 
     ``size`` ``(n, d)`` is the size of each node, and ``room`` ``(d,)`` the room of every bin.
-    ``start`` ``(n,)`` are bins within the room. The result has no more bins, and no less weight
-    inside. It does not depend on the order of edges. On a tie, ``start`` wins.
+    ``start`` ``(n,)`` are bins within the room. The result has no more bins than ``start``, and at
+    least as much weight inside bins. It does not depend on the order of edges. On a tie, ``start``
+    wins.
     """
     bins = dense(start)
     if not edges.source.size or not bins.any():
@@ -130,7 +131,7 @@ def _sum_shared(table: Rows, nodes: IntArray, bins: IntArray, count: int) -> Flo
 
 
 def improve_bins(table: Rows, size: IntArray, room: IntArray, bins: IntArray) -> IntArray:
-    """Return bins ``(n,)`` with at least as much weight inside.
+    """Return ``bins`` ``(n,)`` after moves and swaps of nodes that add weight inside bins.
 
     ``size`` ``(n, d)`` is the size of each node, and ``room`` ``(d,)`` the room of every bin. No
     bin exceeds the room unless it did from the start.

@@ -26,7 +26,7 @@ class Pairs:
     """Pairs of nodes, by their places, with the cosines of their skeletons and texts ``(m,)``.
 
     The first place is below the second, and pairs are in order of places. ``commonplace`` ``(c,)``
-    are the places left out.
+    are the places of commonplace skeletons, which were left out.
     """
 
     first: NDArray[np.int64]
@@ -46,9 +46,10 @@ def find_pairs(
 ) -> Pairs:
     """Return the analogies among nodes, compared exactly, block by block.
 
-    ``texts`` and ``skeletons`` are ``(n, d)`` in unit rows, from the same embedder. A row of zeros
-    matches nothing. A pair stays if it is among the best pairs of either node. If the rows are only
-    part of a graph, ``nodes`` is its size, which decides which skeletons are commonplace.
+    ``texts`` and ``skeletons`` are ``(n, d)`` rows of unit length, from the same embedder. A row of
+    zeros matches nothing. A pair stays if it is among the best pairs of either node. The size of
+    the graph decides which skeletons are commonplace; pass it as ``nodes`` if the rows are only
+    part of the graph.
     """
     common = _flag_commonplace(skeletons, len(skeletons) if nodes is None else nodes)
     places = np.flatnonzero(~common)

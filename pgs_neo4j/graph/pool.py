@@ -1,4 +1,4 @@
-"""Pools the communities that no edge can place."""
+"""Gathers the communities that no edge can place into pools."""
 
 from __future__ import annotations
 
@@ -65,8 +65,8 @@ def boxes(nodes: IntArray, tokens: IntArray, shelf: IntArray, limits: Limits) ->
     """Return the number ``0, 1, …`` of each unit's box, ``(u,)``.
 
     Units fill boxes in their order, evenly on each shelf. All arrays are ``(u,)``. ``shelf``
-    ascends, and no box holds units of two shelves. No box exceeds the maximum unless a single unit
-    does.
+    ascends, and no box contains units of two shelves. No box exceeds the maximum unless a single
+    unit does.
     """
     load = limits.load(nodes, tokens)
     first = run_starts(shelf)
@@ -98,7 +98,8 @@ def similarity_order(features: NDArray[Any], leaf: int = 32) -> IntArray:
     while pending:
         block, above = pending.pop()
         axis = _find_axis(unit[block])
-        # Keep the direction of the block above, so that similar rows meet at its middle.
+        # Sort in the direction of the block above, so that similar rows meet where its two halves
+        # join.
         along = axis if float(axis @ above) >= 0 else -axis
         block = block[np.argsort(unit[block] @ along, kind="stable")]
         if block.size <= max(leaf, 1):

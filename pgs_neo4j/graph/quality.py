@@ -18,7 +18,7 @@ class Quality:
 
     @property
     def mean_conductance(self) -> float:
-        """The unweighted mean over the partitions, 0 without any."""
+        """The unweighted mean over the partitions; 0 if there are none."""
         return float(self.conductance.mean()) if self.conductance.size else 0.0
 
 
@@ -44,8 +44,9 @@ def modularity(edges: Edges, labels: IntArray, strength: FloatArray | None = Non
 def conductance(edges: Edges, labels: IntArray) -> FloatArray:
     """Return the conductance of each label ``(k,)``.
 
-    It is the weight leaving a label over the weight of the smaller side. ``labels`` ``(n,)`` count
-    from 0. Values are from 0 to 1. A label that no weight leaves has 0, even without edges.
+    It is the weight of the edges that leave a label, divided by the weight of the smaller side.
+    ``labels`` ``(n,)`` count from 0. Values are from 0 to 1. A label that no weight leaves has
+    conductance 0, even if it has no edges.
     """
     strength = strengths(edges)
     volume = totals(labels, strength)

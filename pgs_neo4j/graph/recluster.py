@@ -33,10 +33,12 @@ from pgs_neo4j.graph.csr import (
 )
 
 TURNS = 8
-"""Parts of the nodes that move one after the other within a sweep over a level."""
+"""Number of parts of the nodes. The parts move one after the other within a sweep over a level."""
 
 MAX_SWEEPS = 20
-"""Sweeps over one level; only nodes with a changed neighborhood are looked at again."""
+"""Maximum number of sweeps over one level; later sweeps visit only nodes whose neighborhood
+changed.
+"""
 
 SETTLED = 0.05
 """A level is left when a sweep moves no more than this share of its nodes."""
@@ -47,8 +49,9 @@ moved. The coarser levels and the way back then gain more in less time."""
 
 RESOLUTION = 0.5
 """Resolution of the modularity inside a group. At 1 a group without structure falls into twenty
-crumbs. At a half it stays together, and dense parts still separate (measured on LFR and SBM
-graphs)."""
+tiny parts. At 0.5 it stays together, and dense parts still separate (measured on LFR and SBM
+graphs).
+"""
 
 TIE = 1e-9
 """Gains closer than this share of a node's strength count as equal, because of rounding."""
@@ -58,8 +61,8 @@ TIE = 1e-9
 class Level:
     """One contracted graph.
 
-    ``pull`` ``(n,)`` is a node's ``strength`` ``(n,)`` over its group's total, times the
-    resolution.
+    ``pull`` ``(n,)`` is a node's ``strength`` ``(n,)``, divided by the total of its group and
+    multiplied by the resolution.
     """
 
     rows: Rows
@@ -144,8 +147,9 @@ def _best_moves(
 ) -> tuple[IntArray, IntArray, IntArray]:
     """Return the ``nodes`` that move, their targets, and neighbors that may follow.
 
-    The gain of node u in community c is w(u, c) - k(u) * K(c) / 2m, with u itself left out of K.
-    On a tie a node stays, or else goes to the lowest community. Movers and targets are ``(p,)``.
+    The gain of node u in community c is w(u, c) - k(u) * K(c) / 2m, with u itself left out of K. On
+    a tie, a node stays if its own community is among the best; otherwise it moves to the lowest of
+    these. Movers and targets are ``(p,)``.
     """
     n = at.of.size
     entry, owner = entries(level.rows.start, nodes)

@@ -1,9 +1,9 @@
 """Refines partitions by moves that gain modularity and keep the limits.
 
 A limit cuts communities where modularity would not, and merging places only whole communities. So
-some nodes share more weight with a neighboring partition than with their own. They move first. If
-the limits still cost much modularity, whole groups move whose nodes would not leave one by one
-(multi-level refinement, Rotta and Noack 2011).
+some nodes share more weight with a neighboring partition than with their own. These nodes move
+first. If the limits still cost much modularity, nodes that would not leave one by one move in
+groups (multi-level refinement, Rotta and Noack 2011).
 
 A unit is a node, or a group of nodes that move together. In each round all units look for a better
 partition at the same time, and the units that do not disturb each other move. So no round lowers
@@ -36,8 +36,9 @@ from pgs_neo4j.graph.quality import modularity
 from pgs_neo4j.graph.recluster import recluster
 
 COSTLY = 0.01
-"""Groups move if the limits cost more than this share of the communities' modularity. On lfr_1e6
-they cost 0.4 %. Groups would regain a tenth of that, but double the time."""
+"""Groups move if the limits cost more than this share of the communities' modularity. On lfr_1e6,
+the limits cost 0.4 %. Moving groups would regain a tenth of that, but take twice the time.
+"""
 
 CYCLES = 2
 """Times that groups are formed and moved; a third time gains less than a thousandth."""
@@ -85,8 +86,8 @@ class Standing:
 class Moves:
     """Units with their targets and gains, all ``(p,)``.
 
-    A gain holds for a move made alone. It is the growth of modularity, times the weight of all
-    edges.
+    Each gain assumes that the move is made alone. It is the increase of modularity, times the
+    weight of all edges.
     """
 
     unit: IntArray
@@ -112,11 +113,11 @@ def refine(
 ) -> IntArray:
     """Return labels ``0 .. k-1`` after moves that gain modularity.
 
-    Nodes move, and then groups if it pays. ``labels`` ``(n,)`` are partitions made from
-    ``communities`` ``(n,)``, both numbered from 0. ``tokens`` and ``nodes`` (the nodes that each
-    entry stands for) are ``(n,)``, and so is the result. Moves keep the limits
-    (:func:`move_units`), and modularity never falls. Groups are the communities inside a partition
-    that is not itself a community.
+    Single nodes move first; groups follow if the limits cost much modularity (``COSTLY``).
+    ``labels`` ``(n,)`` are partitions made from ``communities`` ``(n,)``, both numbered from 0.
+    ``tokens`` and ``nodes`` (the nodes that each entry stands for) are ``(n,)``, and so is the
+    result. Moves keep the limits (:func:`move_units`), and modularity never falls. Groups are the
+    communities inside a partition that is not itself a community.
     """
     if not edges.total:
         return dense(labels)

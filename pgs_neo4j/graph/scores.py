@@ -24,16 +24,16 @@ BALANCE = 0.5
 """Weight of relevance against novelty; 1 ranks by relevance alone."""
 
 HOP_PENALTY = 0.15
-"""Distance added per hop to an end that only a walk found."""
+"""Distance added per hop to an end of a relationship that only a walk found."""
 
 NEAR_SHARE = 0.8
-"""Weight of nearness beside importance."""
+"""Weight of nearness in the score of a triplet; importance has the rest."""
 
 NEUTRAL = 0.5
 """Importance of a relationship without weight, and feedback before any outcome."""
 
 ALPHA = 0.1
-"""Share of each new outcome in the weight."""
+"""Share of a new outcome in the updated weight."""
 
 START = 0.5
 """Weight before the first outcome."""
@@ -53,7 +53,7 @@ def scale(scores: Mapping[T, float]) -> dict[T, float]:
     least, most = min(scores.values()), max(scores.values())
     if most <= least:
         return dict.fromkeys(scores, 1.0)
-    # Scores are counted down from 1, so that rounding cannot exceed it.
+    # Scores are counted down from 1, so that rounding cannot produce a score above 1.
     span = 1 - 1 / len(scores)
     return {item: 1 - span * (most - score) / (most - least) for item, score in scores.items()}
 
@@ -101,9 +101,9 @@ def order_diversely(
 ) -> list[int]:
     """Return the places of ``k`` items by maximal marginal relevance (Carbonell, Goldstein 1998).
 
-    ``relevance`` is ``(n,)``; ``vectors`` is ``(n, d)`` in unit rows, with zeros for items without
-    a vector. Each step compares all items only with the last chosen item, so the whole takes
-    n · k · d operations.
+    ``relevance`` is ``(n,)``; ``vectors`` is ``(n, d)``, rows of unit length, with zeros for items
+    without a vector. Each step compares all items only with the last chosen item, so the whole
+    takes n · k · d operations.
     """
     count = len(relevance)
     nearest = np.zeros(count)
@@ -127,7 +127,7 @@ def end_distance(cosine: float | None, hops: int) -> float:
 
 
 def nearness(distances: Sequence[float]) -> float:
-    """Return 1 minus the mean distance of both ends, and of the fact if it was compared.
+    """Return 1 minus the mean distance of both ends and, if it was compared, of the fact.
 
     Each distance counts as 1 at most.
     """

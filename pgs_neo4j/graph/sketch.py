@@ -24,8 +24,10 @@ BUCKETS = 1024
 """Buckets of each level. The error falls with the square root of their number."""
 
 SATURATED = 0.95
-"""A level with a larger share of differing buckets is passed over for the next, thinner one. At
-three items per bucket, linear counting errs as much as a sample of a quarter of them would."""
+"""If more than this share of a level's buckets differ, the next level is used, which samples fewer
+items. At three items per bucket, linear counting errs as much as a sample of a quarter of the items
+would.
+"""
 
 _BUCKET_SHIFT = np.uint64(64 - BUCKETS.bit_length() + 1)
 
@@ -46,7 +48,7 @@ def sketch(hashes: NDArray[np.uint64]) -> IntArray:
 
 
 def difference(before: IntArray, after: IntArray) -> int:
-    """Estimate how many distinct hashes occur more often in one multiset.
+    """Estimate how many distinct hashes occur more often in one multiset than in the other.
 
     Both summaries are ``(LEVELS * BUCKETS,)``. An item added or removed counts 1, and a changed
     item 2. The result is 0 exactly when the summaries are equal. The relative error was measured

@@ -33,7 +33,7 @@ STUCK = 0.75
 """A part with more than this share of its community's load counts as nearly whole."""
 
 STEPS = 30
-"""Steps of the walk; enough to separate the sides of a group that has two."""
+"""Steps of the walk; enough to separate the two sides of a group that has sides."""
 
 MIDDLE = 0.25
 """Each side gets at least this share of the group's load, if the nodes' own loads allow it."""
@@ -49,10 +49,11 @@ def split(
     """Return labels ``0 .. k-1`` that refine ``labels`` until parts are allowed.
 
     ``labels``, ``tokens``, and ``nodes`` (the nodes that each entry stands for, one by default) are
-    ``(n,)``, and so is the result. A community that may not stand is re-clustered with the edges
-    inside it. A part that is still nearly the whole community is halved. This repeats until all
-    parts are communities that stand or halves that fit. A node that alone exceeds the tokens
-    becomes a part of its own. All communities are divided at the same time.
+    ``(n,)``, and so is the result. A community that may not stay undivided (:meth:`Limits.stands`)
+    is re-clustered with the edges inside it. A part that is still nearly the whole community is
+    halved. This repeats until every part is a community that may stay undivided, or a half that
+    fits. A node that alone exceeds the tokens becomes a separate part. All communities are divided
+    at the same time.
     """
     parts, count = dense(labels), np.ones_like(labels) if nodes is None else nodes
     half = np.zeros(parts.size, dtype=np.bool_)
@@ -87,7 +88,7 @@ def _divide_groups(
 ) -> tuple[IntArray, BoolArray]:
     """Divide every group ``(n,)``; return the parts, and flag the nodes that are in halves.
 
-    Both results are ``(n,)``. A part is never nearly the whole group, unless it may stand.
+    Both results are ``(n,)``. A part is never nearly the whole group, unless it may stay undivided.
     """
     parts = recluster(edges, group)
     sizes, whole = sizes_of(parts, tokens, count), sizes_of(group, tokens, count)
@@ -95,7 +96,8 @@ def _divide_groups(
     owner[parts] = group
     part_load = limits.load(sizes.nodes, sizes.tokens)
     stuck = part_load > STUCK * limits.load(whole.nodes, whole.tokens)[owner]
-    # A half must fit the limits, so it is halved again even if it could stand as a community.
+    # A half must fit the limits, so it is halved again even if a community of its size could stay
+    # undivided.
     undivided = sizes.nodes == whole.nodes[owner]
     stuck &= undivided | ~limits.stands(sizes.nodes, sizes.tokens)
     half = stuck[parts]
@@ -169,7 +171,7 @@ def _cumulate_load(load: FloatArray, first: IntArray, run: IntArray) -> FloatArr
 
 
 def _penalize_cuts(cut: FloatArray, whole: FloatArray, balance: FloatArray) -> FloatArray:
-    """Return the ratio cut ``(n,)`` of each place; places off the middle get the worst values.
+    """Return the ratio cut ``(n,)`` of each place; places outside the middle get the worst values.
 
     The added 1e-3 keeps rounding from deciding between cuts near zero. All arrays are ``(n,)``.
     """

@@ -24,7 +24,7 @@ def steady(
     limits: Limits,
     nodes: IntArray | None = None,
 ) -> Limited:
-    """Return communities within limits, or earlier partitions if about as good.
+    """Return communities within limits, or the earlier partitions if these are about as good.
 
     A partition that stays is familiar to its readers and costs nothing to write. So nodes move only
     if all moves together are worth it (``WORTH``). ``labels`` ``(n,)`` are communities that grew
@@ -47,13 +47,13 @@ def steadied(
     limits: Limits,
     nodes: IntArray | None = None,
 ) -> IntArray:
-    """Return labels ``0 .. k-1`` with oversized communities cut along ``previous``.
+    """Return labels ``0 .. k-1`` with oversized communities cut along ``previous`` partitions.
 
-    Otherwise such a community could be divided differently each time, and its parts would lose
-    their identity for no reason. ``labels``, ``tokens``, ``nodes`` (nodes each entry stands for),
-    and the result are ``(n,)``. ``previous`` ``(n,)`` are the partitions of an earlier generation,
-    -1 for a node that had none. Such nodes become separate parts, which the merge places. The split
-    handles parts that are still too large.
+    Without these cuts, an oversized community could be divided differently each time, and its parts
+    would lose their identity for no reason. ``labels``, ``tokens``, ``nodes`` (nodes each entry
+    stands for), and the result are ``(n,)``. ``previous`` ``(n,)`` are the partitions of an earlier
+    generation, -1 for a node that had none. Such nodes become separate parts, which the merge
+    places. The split handles parts that are still too large.
     """
     parts = dense(labels)
     sizes = sizes_of(parts, tokens, nodes)

@@ -10,7 +10,7 @@ IntArray = NDArray[np.int64]
 
 
 def degrees(source: IntArray, target: IntArray, count: int) -> FloatArray:
-    """Return relationships per node, without self-loops: ``(count,)`` float64.
+    """Return the number of relationships per node, without self-loops: ``(count,)`` float64.
 
     ``source`` and ``target`` are ``(m,)``.
     """

@@ -2,10 +2,10 @@
 
 A question about a collection of documents needs several of them. A document usually lies in one
 partition. The passages of one document repeat each other, so each document has one vote, which
-counts by its rank. The rank sums three scores, each relative to the best document by that score:
-the score of its best passage, the scores of the matching entities that it mentions, and how often
-the best documents use the words of its title. A question seldom names every document that its
-answer needs, but the best documents refer to the others.
+counts by its rank. Documents are ranked by the sum of three scores, each relative to the best
+document by that score: the score of its best passage, the scores of the matching entities that it
+mentions, and how often the best documents use the words of its title. A question seldom names every
+document that its answer needs, but the best documents refer to the others.
 """
 
 from __future__ import annotations
@@ -32,13 +32,17 @@ MOST_MENTIONS = 50
 """An entity that more passages mention does not count. It distinguishes documents too little to be
 worth the time of reading its mentions."""
 BEST = 3
-"""Documents whose texts are searched for the titles of others. All numbers from 1 to 10 lead to
-the same share of the needed text."""
+"""Number of best documents whose texts are searched for the titles of other documents. All numbers
+from 1 to 10 lead to the same share of the needed text.
+"""
 MOST_PASSAGES, MOST_CHARACTERS = 15, 4_000
 """Limits of the search for titles: passages of a document, and characters of each passage. With 5
-passages instead of 15, the partitions that are read hold 1 % less of the needed text."""
+passages instead of 15, the partitions that are read contain 1 % less of the needed text.
+"""
 MOST_TIMES = 19
-"""Most occurrences of a title's word that count in a document. They count by their logarithm."""
+"""Maximum number of occurrences of a title's word that count in a document; they count by their
+logarithm.
+"""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -57,7 +61,7 @@ async def find_document_votes(
     partitions: Sequence[Partition],
     scores: Mapping[Place, float],
 ) -> dict[int, float]:
-    """Return the votes of documents by partition id, the most first.
+    """Return the documents' votes by partition id, the most votes first.
 
     ``scores`` maps the nodes that match a question to their scores, best first. The result is empty
     if no such node is a passage. Raises DatabaseError.
@@ -179,9 +183,9 @@ def score_by_titles(
 ) -> dict[str, float]:
     """Return how strongly other documents refer to each document by the words of its title.
 
-    ``texts`` maps the documents that may refer to others to their texts. Each of them counts by the
-    square of its weight. A word counts by its rarity among the ``titles``, and a longer title needs
-    more words.
+    ``texts`` maps the documents that may refer to others to their texts. Each referring document
+    counts by the square of its weight. A word counts by its rarity among the ``titles``, and more
+    words must occur of a longer title.
     """
     names, terms = list(titles), terms_by_text(list(titles.values()))
     holders = Counter(term for of_title in terms for term in of_title)
@@ -199,7 +203,7 @@ def score_by_titles(
 
 
 def _count_texts(texts: Sequence[str], wanted: Collection[int]) -> list[dict[int, int]]:
-    """Return how often each text holds each of the ``wanted`` terms, without terms it lacks."""
+    """Return how often each text contains each of the ``wanted`` terms, omitting absent terms."""
     counted = []
     for text in texts:
         of_text = count_terms([text])
@@ -226,7 +230,7 @@ def place_documents(documents: Mapping[Place, str], mentions: Iterable[Mention])
 
     A document that is too large for one partition lies in several. Then the partition of its best
     passage, the first in ``documents``, counts. A document without a matching passage counts for
-    the partition in which most of its passages mention something.
+    the partition in which most of its passages mention a matching node.
     """
     homes: dict[str, Counter[int]] = defaultdict(Counter)
     for one in mentions:

@@ -35,14 +35,16 @@ from pgs_neo4j.text.words import words
 
 NUMBER = re.compile(r"\d{2,}")
 MOST_NODES = 200
-"""Matching nodes that count. Further nodes share only common words with the question."""
+"""Maximum number of matching nodes that count. Further nodes share only common words with the
+question.
+"""
 VECTOR_SHARE = 0.2
-"""Weight of embeddings; words have the rest of 1. The best of 0.1 to 0.6 with LSA vectors."""
+"""Weight of embeddings; words have the rest of 1. With LSA vectors, 0.2 was best of 0.1 to 0.6."""
 FURTHER = 0.6
 """Weight of a partition's next node relative to the previous one. A higher value favors partitions
 with many matches, a lower value those with one strong match."""
 CANDIDATES = 4
-"""Nodes to ask of an index per wanted node, because some may lie outside of the partitions."""
+"""Nodes to request from an index per wanted node, because some may lie outside the partitions."""
 # Up to this many floats, all stored embeddings are compared: about 0.4 s of server time.
 QUICK = 8_000_000
 TOO_MANY = (
@@ -69,13 +71,13 @@ class EvidenceNode:
 class Evidence:
     """The nodes that match a question, best first, at most ``MOST_NODES``.
 
-    ``unknown`` are the content words of the question that neither a text nor the name of a label or
-    relationship type holds. ``word_count`` counts all content words. ``only_names`` is true if only
-    names hold some of them, and no text does. ``best_cosine`` is the cosine of the nearest stored
-    embedding, None if no embedding was compared. ``advice`` says how embeddings could count.
-    ``titles`` has the title of each partition's best node, unless only its embedding or its names
-    match. ``document_votes`` has the votes of documents by partition, the most first, if any node
-    is a passage.
+    ``unknown`` are the content words of the question that occur neither in a text nor in the name
+    of a label or relationship type. ``word_count`` counts all content words. ``only_names`` is true
+    if some of them occur in names, and none in a text. ``best_cosine`` is the cosine of the nearest
+    stored embedding, None if no embedding was compared. ``advice`` says how embeddings could count.
+    ``titles`` has the title of each partition's best node, unless that node matches only by its
+    embedding or by names. ``document_votes`` has the votes of documents by partition, the most
+    first, if any node is a passage.
     """
 
     nodes: tuple[EvidenceNode, ...]
@@ -173,16 +175,16 @@ def _list_titles(
 
 
 def list_words(question: str) -> list[str]:
-    """Return the distinct content words of a question that the index can hold.
+    """Return the distinct content words of a question that the index can contain.
 
-    A question without content words returns its numbers.
+    For a question without content words, returns its numbers.
     """
     found = list(dict.fromkeys(words(question) or NUMBER.findall(question)))
     return [word for word, terms in zip(found, terms_by_text(found), strict=True) if terms]
 
 
 def find_unknown(index: TextIndex, spoken: Sequence[str]) -> tuple[str, ...]:
-    """Return the words that no text holds in any form.
+    """Return the words that no text contains in any form.
 
     ``index`` must have been read with the terms of these words.
     """
@@ -231,7 +233,10 @@ async def find_near_members(
 
 
 async def _read_nearest(db: Database, indexes: Sequence[str], k: int, wanted: Row) -> list[Row]:
-    """Return the members nearest to a vector, best first, by all ``indexes`` or by comparison."""
+    """Return the members nearest to a vector, best first.
+
+    Uses all ``indexes``; without any, compares all embeddings.
+    """
     if not indexes:
         return await db.read(queries.get("search/nearest_members"), **wanted)
     statement = queries.get("search/nearest_members_by_index")

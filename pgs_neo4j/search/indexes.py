@@ -1,4 +1,4 @@
-"""Compares the database's indexes with those that searches need, and creates or drops them.
+"""Compares the database's indexes with the indexes that searches need, and creates or drops them.
 
 No other module creates or drops an index for searches.
 """
@@ -118,11 +118,11 @@ def want_vectors(mapping: GraphMapping, dimensions: int) -> tuple[WantedIndex, .
 def want_facts(
     mapping: GraphMapping, sizes: Mapping[tuple[str, int], int]
 ) -> tuple[WantedIndex, ...]:
-    """Return a vector index for each type of relationship that holds embeddings.
+    """Return a vector index for each type of relationship with embeddings.
 
-    ``sizes`` counts relationships by type and by the length of their vectors. Only types with the
-    most frequent length get an index. Raises MappingError if the mapping names no embedding of
-    relationships, or if no relationship has one.
+    ``sizes`` counts relationships by type and by the length of their vectors. Only types whose
+    vectors have the most frequent length get an index. Raises MappingError if the mapping names no
+    embedding of relationships, or if no relationship has one.
     """
     embedding = mapping.relationship_embedding
     if not embedding:
@@ -240,7 +240,7 @@ def _hash_schema(schema: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class IndexOutcome:
-    """The created indexes of a request, and the existing indexes that are used instead of new ones.
+    """The indexes that a request created, and the existing indexes used instead of others.
 
     ``notes`` name the indexes that are not filled yet.
     """
@@ -253,7 +253,7 @@ class IndexOutcome:
 async def make_indexes(
     db: Database, wanted: Sequence[WantedIndex], wait_s: float | None = None
 ) -> IndexOutcome:
-    """Create the wanted indexes for which no existing one serves, and wait until all are filled.
+    """Create each wanted index unless an existing one serves, and wait until all are filled.
 
     Waits at most ``wait_s`` seconds, by default the query timeout. Raises UsageError before
     anything is created if another index is in the way, and QueryError if an index fails.
@@ -301,7 +301,7 @@ async def drop_indexes(db: Database) -> list[str]:
 
 
 async def drop_outgrown(db: Database, wanted: Sequence[WantedIndex]) -> None:
-    """Drop pgs's own indexes with the name of a wanted one but vectors of another length."""
+    """Drop pgs's own indexes that have a wanted name but the wrong vector length."""
     lengths = {one.name: one.dimensions for one in wanted}
     for index in await list_search_indexes(db):
         if index.own and lengths.get(index.name, index.dimensions) != index.dimensions:
@@ -360,7 +360,10 @@ async def _write_index(db: Database, wanted: WantedIndex) -> None:
 async def _wait_until_filled(
     db: Database, names: Collection[str], wait_s: float
 ) -> tuple[dict[str, SearchIndex], tuple[str, ...]]:
-    """Wait until the indexes are online or the time is up; return them with notes on the others."""
+    """Wait until the indexes are online or the time is up.
+
+    Returns the online indexes, and notes on the others.
+    """
     until = monotonic() + wait_s
     for pause in poll_pauses(FIRST_PAUSE_S):
         by_name = {one.name: one for one in await list_search_indexes(db) if one.name in names}

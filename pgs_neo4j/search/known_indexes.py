@@ -39,8 +39,8 @@ def covering_text_indexes(
     """Return the full-text indexes that together cover every mapped label, or an empty tuple.
 
     Searching only a part of the view would give a wrong answer. Of several indexes on a label, the
-    one with the most of its text and title properties is chosen. A label without such properties
-    needs no index.
+    index with the most of the label's text and title properties is chosen. A label without such
+    properties needs no index.
     """
     chosen: dict[str, SearchIndex] = {}
     for label in mapping.labels:

@@ -1,8 +1,8 @@
-"""Searches all nodes of a generation for many terms at once, also nodes that no sweep has read.
+"""Searches all nodes of a generation for many terms at once, even nodes that no sweep has read.
 
 The text index of the generation finds every node that may match, however large the graph is. Then
-this module verifies these nodes by whole words. So a search without a hit proves that the words are
-nowhere, unless there were too many candidates to verify.
+this module verifies these nodes by whole words. So a search without a hit proves that the words
+occur nowhere, unless there were too many candidates to verify.
 
 If the index is missing, or a word is too long for it, the members are scanned. The names of a
 node's labels and relationship types count as its words.
@@ -46,8 +46,9 @@ async def look_up(
 ) -> dict[SearchTerms, SearchResult]:
     """Run each of ``searches``, and return its result.
 
-    A result's ``searched`` is 0 if no text could satisfy the search, because its terms have no word
-    or are fewer than needed. It is also 0 if no node has text. Raises DatabaseError.
+    A result's ``searched`` is 0 if no text could satisfy the search, because its terms contain no
+    word, or there are fewer terms than needed. It is also 0 if no node has text. Raises
+    DatabaseError.
     """
     asked = list(dict.fromkeys(searches))
     searchable = (order.properties or order.mapping.has_text) and order.texts
@@ -72,7 +73,7 @@ async def _search_texts(
 async def _search_index(
     db: Database, order: LookupOrder, searches: Sequence[SearchTerms]
 ) -> dict[SearchTerms, SearchResult]:
-    """Return results from the generation's text index, empty without an index.
+    """Return results from the generation's text index, or an empty result without an index.
 
     Searches that the index cannot answer are left out.
     """
@@ -126,7 +127,7 @@ def find_places(
     order: Mapping[int, int],
     most: int,
 ) -> tuple[list[Place], int]:
-    """Return the first ``most`` places whose text may match a search, and the count of all.
+    """Return the first ``most`` places whose text may match a search, and how many there are.
 
     ``order`` maps partition ids to their position. Places are sorted by it, then by rank.
     """
@@ -152,7 +153,7 @@ def _positions_of(
 
 
 def _holders_of_term(index: TextIndex, term: SoughtTerm) -> NDArray[np.int64]:
-    """Return the ascending numbers ``(t,)`` of the texts with all words of any form of a term."""
+    """Return the numbers ``(t,)`` of the texts with all words of any form of a term, ascending."""
     return reduce(np.union1d, (_holders_of_words(index, form) for form in term.forms))
 
 
@@ -205,8 +206,8 @@ async def _search_names(
 ) -> dict[SearchTerms, SearchResult]:
     """Return new results for searches that names of labels and relationship types affect.
 
-    Only searches without a hit in a text are examined. If names hold some of a search's terms, a
-    node with these names matches if its text holds the other terms.
+    Only searches without a hit in a text are examined. If names contain some of a search's terms, a
+    node with these names matches if its text contains the other terms.
     """
     silent = [search for search, found in results.items() if found.searched and not found.hits]
     if not silent:

@@ -43,7 +43,7 @@ class LookupOrder:
 
     @property
     def properties(self) -> list[dict[str, Any]]:
-        """The properties to search, the same ones that a prompt shows of a node."""
+        """The properties to search, the same properties that a prompt shows."""
         return self.mapping.searched_properties
 
     @property

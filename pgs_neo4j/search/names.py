@@ -1,7 +1,7 @@
 """Searches the names of labels and relationship types, which count as words of their nodes.
 
 Prompts show these names, so a graph of people who ``REVIEWED`` films answers "who are the
-reviewers?" even if no text holds the word. A lookup verifies such words, and a question scores
+reviewers?" even if no text contains the word. A lookup verifies such words, and a question scores
 nodes by them. A word counts by its rarity, as in a text: a name that every node has says nothing.
 """
 
@@ -36,16 +36,21 @@ _ENDINGS = (
 )
 _VOWELS = frozenset("aeiouy")
 NAME_SHARE = 0.3
-"""Weight of a word in a name, if a word in a text has 1. It is the weight of a word in a title,
-which is also a short field (:data:`pgs_neo4j.text.terms.rescoring.TITLE_SHARE`)."""
+"""Weight of a word in a name; a word in a text has weight 1. Words in a title, which is also a
+short field, have the same weight (:data:`pgs_neo4j.text.terms.rescoring.TITLE_SHARE`).
+"""
 MOST_MEMBERS = 100_000
-"""Size of a graph up to which names are searched besides texts, in a fraction of a second. In a
-larger graph, names count only if no text matches."""
+"""Maximum number of nodes of a graph in which names are searched in addition to texts; this takes a
+fraction of a second. In a larger graph, names count only if no text matches.
+"""
 BESIDE_S, ALONE_S = 1.0, 4.0
-"""Seconds to search names if texts match, and if none does. If the search takes longer, names do
-not count, and the texts still do."""
+"""Maximum seconds to search names if texts match, and if no text matches. If the search takes
+longer, names do not count, and the texts still do.
+"""
 EACH = 20
-"""Nodes per partition that can gain by the same names. Each counts less than the previous one."""
+"""Maximum number of nodes per partition that can gain by the same names. Each node counts less than
+the previous one.
+"""
 ONLY_NAMES = f"no text matches; nodes are found by the {NAMES}"
 T = TypeVar("T", bound=Hashable)
 
@@ -73,7 +78,7 @@ class Names:
 
 @dataclass(frozen=True, slots=True)
 class NamedNodes(Generic[T]):
-    """The score that each node gains by its names, and the question's words that names hold."""
+    """The score that each node gains by its names, and the question's words that names contain."""
 
     gains: Mapping[T, float] = field(default_factory=dict)
     words: frozenset[str] = frozenset()
@@ -94,7 +99,7 @@ class NamedNodes(Generic[T]):
 
 @dataclass(frozen=True, slots=True)
 class AskedNames:
-    """The words of a question that are in names, with the labels and types that hold each."""
+    """The words of a question that are in names, with the labels and types containing each word."""
 
     labels: Mapping[str, frozenset[str]]
     types: Mapping[str, frozenset[str]]
@@ -108,7 +113,7 @@ class AskedNames:
         }
 
     def words_of(self, names: Iterable[str]) -> frozenset[str]:
-        """Return the question's words that at least one of ``names`` holds."""
+        """Return the question's words that at least one of ``names`` contains."""
         held = frozenset(names)
         return frozenset(
             word for word in self.labels if held & self.labels[word] or held & self.types[word]
@@ -132,7 +137,7 @@ def match_names(
     """Return the searches that names could satisfy, alone or with a text.
 
     ``derived`` also counts related short words, such as "actors" for ``ACTED_IN``. They lead to
-    nodes but prove nothing, because no text has to hold them.
+    nodes but prove nothing, because no text needs to contain them.
     """
     found = (_match_search(search, names, derived=derived) for search in searches)
     return [one for one in found if one is not None]
@@ -214,7 +219,7 @@ async def read_node_names(
 async def match_words(
     db: Database, mapping: GraphMapping, words: Sequence[str]
 ) -> AskedNames | None:
-    """Return the words of a question that names hold, None without any. Raises DatabaseError."""
+    """Return the words of a question that names contain, None without any. Raises DatabaseError."""
     searches = {SearchTerms((word,), 1): word for word in words}
     labels: dict[str, frozenset[str]] = defaultdict(frozenset)
     types: dict[str, frozenset[str]] = defaultdict(frozenset)
@@ -311,7 +316,7 @@ class _Weights:
 
     @classmethod
     def of(cls, asked: AskedNames, groups: Iterable[tuple[Iterable[str], int]]) -> _Weights:
-        """Weigh words by their rarity; each group has its nodes' names and the count of nodes."""
+        """Weigh words by their rarity; each group has the names of its nodes and their number."""
         holders: Counter[str] = Counter()
         size = 0
         for names, count in groups:

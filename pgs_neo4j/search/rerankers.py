@@ -21,7 +21,7 @@ ONLY_ANSWERS = (
     "the reranker 'model' calls a language model, so it works only for an answer; add --answer"
 )
 MOST_NODES = 100
-"""Best nodes that a reranker orders. The others are left out."""
+"""Maximum number of nodes that a reranker orders, the best ones. Other nodes are left out."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,7 +92,7 @@ def arrange(order: RerankOrder, nodes: Iterable[str]) -> Reranked:
 
 
 CENTERS = 3
-"""Best nodes from which the distances of the others are measured. They stay in front."""
+"""Best nodes from which the distances of the others are measured. These nodes stay in front."""
 
 
 async def rerank_by_distance(order: RerankOrder) -> Reranked:
@@ -163,8 +163,9 @@ async def rerank_by_relevance(order: RerankOrder) -> Reranked:
 
 
 LEAST_SHARE = 0.9
-"""Least share of nodes with an embedding. With fewer, the order would mostly show which nodes have
-one."""
+"""Minimum share of nodes with an embedding. With fewer, the order would mostly show which nodes
+have one.
+"""
 TOO_FEW = "too few of the nodes have an embedding"
 
 

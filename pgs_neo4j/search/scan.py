@@ -67,7 +67,8 @@ async def scan(
     Raises DatabaseError.
     """
     results = await _verify_candidates(db, order, await _find_by_scan(db, order, searches))
-    # If many nodes hold parts of the words but few hold whole words, a closer scan finds more.
+    # If many nodes contain parts of the words but few contain whole words, a closer scan finds
+    # more.
     unclear = [
         search
         for search in searches
@@ -124,7 +125,7 @@ async def _find_by_scan(
 async def _verify_candidates(
     db: Database, order: LookupOrder, candidates: dict[SearchTerms, _Candidates]
 ) -> dict[SearchTerms, SearchResult]:
-    """Return the results of searches: the candidates that hold whole words of the terms."""
+    """Return the results of searches: the candidates that contain whole words of the terms."""
     seekers: dict[str, list[SearchTerms]] = {}
     for search, pool in candidates.items():
         for node in pool.nodes:

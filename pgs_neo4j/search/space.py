@@ -50,7 +50,7 @@ class Space:
 
     @property
     def signature(self) -> str | None:
-        """A part of a generation's fingerprint, because another space needs a new generation."""
+        """The space's part of a generation's fingerprint: a new space needs a new generation."""
         if self.kind == "none":
             return None
         if self.kind == "stored":
@@ -73,7 +73,7 @@ class Space:
     def lexical(self) -> bool:
         """Whether vectors represent words rather than meaning.
 
-        If so, common words make all vectors similar.
+        Common words make all lexical vectors similar.
         """
         return self.threshold is not None
 

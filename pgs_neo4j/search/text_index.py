@@ -1,4 +1,4 @@
-"""Reads the text index of a generation: which nodes hold which terms, and how strongly."""
+"""Reads the text index of a generation: which nodes contain which terms, and how strongly."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ NOTHING = PostingList(np.zeros(0, np.int64), np.zeros(0, np.int64))
 class SegmentRow(TypedDict):
     """A row of ``read_segments``.
 
-    ``partitions`` holds the id of each partition, the number of its first text, and its size.
+    ``partitions`` has, for each partition, its id, the number of its first text, and its size.
     """
 
     id: str
@@ -74,8 +74,8 @@ KnownTexts = Recent[TextTable]
 class TextIndex:
     """The entries of a generation's text index for some terms.
 
-    ``postings`` maps each term to the texts that hold it, by their number in ``table``. It has only
-    texts of the generation, and only terms that at least one of them holds.
+    ``postings`` maps each term to the texts that contain it, by their number in ``table``. It has
+    only texts of the generation, and only terms that occur in at least one of them.
     """
 
     table: TextTable
@@ -108,7 +108,7 @@ class TextIndex:
         return self.table.size
 
     def of_term(self, term: int) -> PostingList:
-        """Return the postings of a term; empty if no text holds it."""
+        """Return the postings of a term; empty if no text contains it."""
         return self.postings.get(term, NOTHING)
 
 

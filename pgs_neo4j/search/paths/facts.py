@@ -32,24 +32,24 @@ ENTRIES = 10
 WIDTH = 30
 """Nodes from which each further hop starts, the nearest to the question."""
 MOST_ROWS = 100
-"""Relationships read per hop. Those with the far ends nearest to the question are read."""
+"""Maximum number of relationships read per hop: those with far ends nearest to the question."""
 INFLUENCE = 0.3
 """Weight of feedback (published default of triplet search)."""
 TITLE = 100
-"""Characters of a title or name in a relationship."""
+"""Maximum characters of a title or name in a relationship."""
 FACT = 500
-"""Characters of the fact that a relationship states."""
+"""Maximum characters of the fact that a relationship states."""
 # The following values are published defaults of the FalkorDB GraphRAG SDK.
 NEAREST = 15
 LEAST_COSINE = 0.25
 LEAST, MOST = 3, 12
 CANDIDATES = 4
-"""Relationships to ask of an index per wanted one, because it also has some outside the view."""
+"""Relationships to request from an index per wanted one, because some lie outside the view."""
 
 
 @dataclass(slots=True)
 class _Walked:
-    """The relationships found so far by id, each with its hop, and their ends with cosines."""
+    """The relationships found so far by id, with their hops, and their end nodes, with cosines."""
 
     rows: dict[str, tuple[int, Row]] = field(default_factory=dict)
     hops: dict[str, int] = field(default_factory=dict)
@@ -135,8 +135,8 @@ async def find_facts_by_vector(
 ) -> Hits:
     """Return the relationships whose facts are nearest to ``vector`` ``(d,)``, and their ends.
 
-    Of the ``NEAREST`` by cosine, those from ``LEAST_COSINE`` count: at least ``LEAST``, and at most
-    ``MOST``. Raises DatabaseError.
+    Of the ``NEAREST`` by cosine, relationships with at least ``LEAST_COSINE`` count, but no fewer
+    than ``LEAST`` and no more than ``MOST``. Raises DatabaseError.
     """
     rows = await db.read(
         queries.get("search/paths/find_facts_by_vector"),

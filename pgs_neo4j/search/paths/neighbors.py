@@ -24,16 +24,18 @@ from pgs_neo4j.text.shown import one_line
 ENTRIES = 10
 """Best nodes from which the paths start (published default of structural search)."""
 TITLE = 60
-"""Characters of a title in a path."""
+"""Maximum characters of a title in a path."""
 # The following values are published defaults of the FalkorDB GraphRAG SDK.
 NEAR_NODES, NEAR_EACH = 15, 3
-"""Best nodes whose mentions count, and the number of passages that each of them adds."""
+"""Number of best nodes whose mentions count, and maximum number of passages that each adds."""
 FAR_NODES, FAR_EACH = 10, 1
-"""Best nodes whose neighbors' mentions count, and the number of passages that each of them adds."""
+"""Number of best nodes whose neighbors' mentions count, and maximum number of passages that each
+adds.
+"""
 FAR_SHARE = 0.5
 """Factor for a passage that only mentions a neighbor, because the neighbor may be irrelevant."""
 UNKNOWN_COSINE = 0.5
-"""Weight of a passage without an embedding."""
+"""Value used as the cosine of a passage without an embedding."""
 
 
 async def find_neighbors(
@@ -100,7 +102,7 @@ def _draw_row(row: Row) -> str:
 
 
 def draw_path(names: Sequence[str], types: Sequence[str], forward: Sequence[bool]) -> str:
-    """Return a path as text; each node between the ends is a hub and stands in parentheses.
+    """Return a path as text; each node between the ends is a hub and appears in parentheses.
 
     An arrow has the direction of its relationship: ``hit --[TYPE]--> (hub) <--[TYPE]-- node``.
     """

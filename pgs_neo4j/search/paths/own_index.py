@@ -1,19 +1,21 @@
 """Finds nodes by the text index beside the partitions of a graph.
 
 A node's score is BM25 (Robertson and Zaragoza 2009). It sums, over the question's terms that its
-text holds, the term's rarity times its impact on the text. A search counts a term as often as the
-question repeats it. Routing multiplies the score by the square root of the share of the question,
-weighted by rarity, that the text holds. Routing looks for the single node that a question is about,
-so a long text with every word should outweigh a short text with some of them. A search for all
-nodes on a subject would get worse by this factor.
+text contains, each term's rarity times its impact on the text. A search counts a term as often as
+the question repeats it. Routing multiplies the score by the square root of the text's coverage: the
+rarity of the question's terms that the text contains, divided by the rarity of all its terms.
+Routing looks for the single node that a question is about, so a long text with every word should
+outweigh a short text with some of them. This factor would make a search for all nodes on a subject
+worse.
 
-Both score the best nodes again by their texts. If a question is the title of a node, the index may
-lack its words, or thousands of texts may hold them. Then only the title and the adjacent words
-distinguish this node from the others. A search also counts words related to the question, which
-finds more on a subject. Routing does not, because it would then read fewer relevant partitions.
+Searches and routing both rescore the best nodes by their full texts. If a question is the title of
+a node, the index may lack its words, or thousands of texts may contain them. Then only the title
+and the adjacent words distinguish this node from the others. A search also counts words related to
+the question, which finds more on a subject. Routing does not, because it would then read fewer
+relevant partitions.
 
 Questions about one subject lead to the same texts again and again, so the words of the last texts
-are cached. The cache holds hashes, so no text outlives its deletion here.
+are cached. The cache contains hashes, so no text outlives its deletion here.
 """
 
 from __future__ import annotations
@@ -57,7 +59,7 @@ class OwnIndex:
     """The current generation of a graph, with a text index to search.
 
     ``texts`` caches the places of its texts. ``changed`` means that the graph may have changed
-    since, so the index may lack new texts and still hold deleted ones.
+    since then, so the index may lack new texts and still contain deleted ones.
     """
 
     generation: Generation
@@ -131,8 +133,8 @@ def score_nodes(
 ) -> dict[Place, float]:
     """Return the scores of the ``k`` best texts of some partitions, best first.
 
-    ``times`` says how often the question repeats each term, and selects the scores of a search.
-    Without it, the scores are those of routing. Texts without a term are left out.
+    ``times`` says how often the question repeats each term. With ``times``, the scores are those of
+    a search, and without it, those of routing. Texts without a term are left out.
     """
     score, share = np.zeros(len(index.partition_ids)), np.zeros(len(index.partition_ids))
     size, total = index.size, 0.0

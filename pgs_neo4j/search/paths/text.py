@@ -26,26 +26,26 @@ from pgs_neo4j.text.normal_form import find_words
 from pgs_neo4j.text.words import FUNCTION_WORDS, STOP_WORDS, words
 
 MOST_WORDS = 200
-"""Words of a question that are searched, so that a long one stays quick."""
+"""Maximum number of words of a question that are searched, so that a long question stays quick."""
 SHORT = 2
-"""Letters up to which a stop word also counts as a function word, such as "is"."""
+"""Maximum letters of a stop word that also counts as a function word, such as "is"."""
 CANDIDATES = 4
-"""Nodes to ask of an index per wanted node if it also has nodes of other labels."""
+"""Nodes to request from an index per wanted node if the index also has nodes of other labels."""
 # The following values are published defaults of the FalkorDB GraphRAG SDK.
 MOST_KEYWORDS = 8
 EXACT = 3
-"""Most nodes per keyword with a title that equals it."""
+"""Maximum number of nodes per keyword whose title equals the keyword."""
 PART = 5
-"""Most nodes per keyword with a title that contains it, shorter titles first."""
+"""Maximum number of nodes per keyword whose title contains the keyword, shorter titles first."""
 LEAST_CHARACTERS = 2
-"""Least length of a keyword, because a single letter is in almost every title."""
+"""Minimum length of a keyword, because a single letter is in almost every title."""
 TITLE_CANDIDATES = 50
-"""Nodes to ask of an index per keyword, because it does not order by the length of titles."""
+"""Nodes to request from an index per keyword, because an index does not order by title length."""
 _WORD = re.compile(r"[^\W_]")
 _UNQUOTABLE = re.compile(r'["\\]')
 _FIELD = re.compile(r"\w+")
 LEAST_SHARE = 0.5
-"""Least share of the question's words that a finding must hold."""
+"""Minimum share of the question's words that a finding must contain."""
 
 
 async def find_by_text(
@@ -61,7 +61,7 @@ async def find_by_text(
     Full-text indexes are searched if they cover every label of the view. Otherwise the text index
     of its partitions is searched. All texts are read if there are no partitions, or if the graph
     has changed since the partitioning. The text index of the partitions is also searched if the
-    mapping names facts, because a full-text index of nodes does not hold them. The names of a
+    mapping names facts, because a full-text index of nodes does not contain facts. The names of a
     node's labels and relationship types count as its words. Raises DatabaseError.
     """
     asked_words = words_to_search(question)
@@ -105,9 +105,9 @@ async def _find_in_texts(
 
 
 def _merge_hits(one: Hits, other: Hits, k: int) -> Hits:
-    """Return the ``k`` best nodes of both hits, by the higher of their scores.
+    """Return the ``k`` best nodes of two results, by the higher of their two scores.
 
-    Scores count relative to the best score of their hits.
+    Scores are relative to the best score of the same result.
     """
     merged: dict[str, float] = {}
     for scores in (one.scores, other.scores):
@@ -121,9 +121,9 @@ def _merge_hits(one: Hits, other: Hits, k: int) -> Hits:
 def words_to_search(question: str) -> list[str]:
     """Return the words of a question to search for in a full-text index, each once.
 
-    Each word is both as it stands in the question and as ``words`` splits it, in lower case, so
-    that no word is an operator. Other signs are left out. So are words without a letter or digit,
-    and function words if there are other words.
+    Each word is returned both as it appears in the question and as ``words`` splits it, in lower
+    case, so that no word is an operator. Other signs and words without a letter or digit are left
+    out. Function words are left out if there are other words.
     """
     found = find_words(question.lower())
     content = [word for word in found if not _is_function_word(word)]
@@ -203,9 +203,9 @@ def _quote_phrase(titles: Sequence[str], keyword: str) -> str:
 async def find_findings(
     db: Database, graph: str | None, question: str, k: int, *, sessions: str = ""
 ) -> Hits:
-    """Return the ``k`` findings of a graph's runs that hold the most of a question's words.
+    """Return the ``k`` findings of a graph's runs that contain the most of a question's words.
 
-    Only runs in sessions count whose names begin with ``sessions``. Raises DatabaseError.
+    Only runs count whose session's name begins with ``sessions``. Raises DatabaseError.
     """
     asked_words = words_to_search(question)
     if graph is None or not asked_words:

@@ -21,9 +21,9 @@ async def find_units(
 ) -> Hits:
     """Return the ``k`` partitions whose texts match best, and every unit above them.
 
-    A partition's score is its evidence relative to the best one. The score of a unit sums the
-    scores of the found partitions below it. ``domain_state`` comes only from runs in sessions whose
-    names begin with ``sessions``. Raises DatabaseError.
+    A partition's score is its evidence relative to the best partition's. The score of a unit sums
+    the scores of the found partitions below it. ``domain_state`` comes only from runs in sessions
+    whose names begin with ``sessions``. Raises DatabaseError.
     """
     if own is None:
         return Hits("no partitions to compare")

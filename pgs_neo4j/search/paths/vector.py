@@ -16,7 +16,7 @@ from pgs_neo4j.search.paths.text import scores_of
 from pgs_neo4j.search.paths.walk import Hits
 
 CANDIDATES = 2
-"""Nodes to ask of an index per wanted node, because the index compares rounded vectors."""
+"""Nodes to request from an index per wanted node, because the index compares rounded vectors."""
 
 
 async def find_by_vector(

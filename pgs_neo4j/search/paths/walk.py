@@ -12,12 +12,12 @@ from pgs_neo4j.errors import PGSError
 from pgs_neo4j.model import FoundThing, PathReport
 
 PATH_S = 5.0
-"""Seconds for one path. A slower path is left out, so that a search stays quick."""
+"""Maximum seconds for one path. A slower path is left out, so that a search stays quick."""
 
 
 @dataclass(frozen=True, slots=True)
 class Hits:
-    """The results of a path, and its ``method``: scores of nodes by element id, best first.
+    """The results of a path: ``scores`` of nodes by element id, best first, and its ``method``.
 
     ``ways`` shows the relationships that lead to a node. ``things`` are the results other than
     nodes.

@@ -1,9 +1,9 @@
-"""Finds nodes by the words of a question, also in a graph that changed since it was partitioned.
+"""Finds nodes by the words of a question, even in a graph that changed since it was partitioned.
 
-The text index of the partitions holds the texts as of the last partitioning. If the graph may have
-changed, the nodes that the index finds are checked by their present texts. If the graph is small
-enough, all texts are read to find new ones. Without a text index, nodes are found by the words that
-their texts share with the question.
+The text index of the partitions contains the texts as of the last partitioning. If the graph may
+have changed, the nodes that the index finds are checked by their present texts. If the graph is
+small enough, all texts are read to find new ones. Without a text index, nodes are found by the
+words that their texts share with the question.
 """
 
 from __future__ import annotations
@@ -28,9 +28,11 @@ from pgs_neo4j.text.terms.rescoring import Candidate, rescore
 from pgs_neo4j.text.words import MIN_STEM, stem, words
 
 MOST_READ_TOKENS = 2_000_000
-"""Size in tokens up to which a search reads all texts of a changed graph: about 8 MB."""
+"""Maximum size in tokens of a changed graph whose texts a search reads completely: about 8 MB."""
 MOST_READ_S = 2.0
-"""Seconds to read them. The path has to end before its own time limit, which would leave it out."""
+"""Maximum seconds to read these texts. The path has to end before its own time limit, which would
+leave it out.
+"""
 SHARED_WORDS = "shared words"
 READ_AGAIN = "text index of the partitions and all present texts"
 LONG_TEXT = 2000  # characters above which a text's length lowers its score
@@ -80,10 +82,10 @@ async def _read_all(
 def score_present(
     question: str, nodes: Sequence[Node], scores: Mapping[str, float]
 ) -> dict[str, float]:
-    """Return the scores of the nodes whose present text holds a word of a question, best first.
+    """Return the scores of the nodes whose present text contains a word of a question, best first.
 
     ``scores`` come from the text index. A node that the index lacks gets a share of the best score:
-    the share of the question's words, weighted by rarity among ``nodes``, that its text holds.
+    the share of the question's words, weighted by rarity among ``nodes``, that its text contains.
     """
     terms = frozenset(terms_of(question))
     held = {
