@@ -25,8 +25,8 @@ def connect(
     so is the result. Each piece of a part becomes a part of its own if it is large enough. A small
     piece joins its most closely connected neighbor, as in :func:`merge`. A part stays in pieces if
     one of them would be too small for a partition, and no neighbor has room for it. Thousands of
-    leaves around a full hub are an example. A whole component of the graph that is too small stays
-    so; a pool will collect it.
+    leaves around a full hub are an example. A component of the graph that is itself too small stays
+    too small; a pool will collect it.
     """
     parts = dense(labels)
     pieces = components(edges, parts)

@@ -42,7 +42,7 @@ NEAR = 0.1
 
 
 def hierarchy(edges: Edges, labels: IntArray, community: IntArray) -> list[IntArray]:
-    """Return, for each level, the position of each unit one level up.
+    """Return, for each level, the position of each unit's parent in the level above.
 
     Array ``l`` is ``(k_l,)``, one entry per unit of level ``l``; the units above are numbered by
     their lowest unit. The list is empty with ``ROOTS`` units or fewer. ``labels`` ``(n,)`` are the

@@ -14,8 +14,9 @@ import numpy as np
 from pgs_neo4j.graph.csr import BoolArray, IntArray, first_best, run_starts
 
 HALF = 2
-"""Two partitions match only if they share at least one in this many nodes of one of them. With less
-than half of both, a name would lose most of its old nodes and mostly describe new nodes.
+"""Two partitions match only if they share at least one half (one in ``HALF``) of the nodes of one
+of them. With less than half of both, a name would lose most of its old nodes and mostly describe
+new nodes.
 """
 
 
@@ -67,7 +68,10 @@ def inherited(old: IntArray, new: IntArray, old_sizes: IntArray, new_sizes: IntA
 
 
 def _build_forest(old: IntArray, new: IntArray, old_sizes: IntArray, new_sizes: IntArray) -> Forest:
-    """Return each partition below the one that it names; arguments as in :func:`inherited`."""
+    """Return the forest in which each partition is below the partition that it names.
+
+    Arguments are as in :func:`inherited`.
+    """
     key = np.sort(old * new_sizes.size + new)
     first = run_starts(key)
     overlap = np.diff(np.append(first, key.size))

@@ -19,8 +19,10 @@ from pgs_neo4j.graph.csr import BoolArray, Edges, FloatArray, IntArray, Rows, de
 from pgs_neo4j.graph.split import split
 
 GRAINS = (1.0, 0.125)
-"""Largest sub-communities that are placed whole, as shares of a bin. Large ones keep most edges
-inside. Small ones fill the gaps, so that the last large ones need not be torn."""
+"""Maximum sizes of sub-communities that are placed whole, as shares of a bin. Large sub-communities
+keep most edges inside. Small sub-communities fill the gaps, so that the last large ones need not be
+torn.
+"""
 
 UNITS = 10_000
 """A bin has this many units when sub-communities are measured, since sizes are whole numbers."""

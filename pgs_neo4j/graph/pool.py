@@ -87,7 +87,7 @@ def similarity_order(features: NDArray[Any], leaf: int = 32) -> IntArray:
 
     ``features`` ``(n, d)`` can be embeddings; rows of zeros, NaN, or infinity come last. The rows
     are halved repeatedly along the principal direction (Boley 1998), down to ``leaf`` rows. Ties go
-    by index. Made for :func:`pool`.
+    by index. :func:`pool` accepts them as its ``order``.
     """
     rows = np.asarray(features, dtype=np.float32)
     length = np.linalg.norm(rows, axis=1)

@@ -57,8 +57,8 @@ TIE = 1e-9
 class Units:
     """Figures of each unit, all ``(u,)``; units that are not ``free`` stay.
 
-    ``outer`` is the weight of a unit's edges to other units. ``strength`` is that plus twice the
-    weight of the edges inside the unit. ``total`` is the weight of all edges of the graph.
+    ``outer`` is the weight of a unit's edges to other units. ``strength`` is ``outer`` plus twice
+    the weight of the edges inside the unit. ``total`` is the weight of all edges of the graph.
     """
 
     nodes: IntArray
@@ -299,7 +299,7 @@ def _may_shrink(
 
 
 def _drop_conflicts(near: Edges, moves: Moves, part: IntArray) -> Moves:
-    """Return the moves that do not spoil each other; ``part`` is ``(u,)``.
+    """Return the moves that do not interfere with each other; ``part`` is ``(u,)``.
 
     Neighbors that move to the same partition help each other. If a unit moves to the partition that
     its neighbor leaves, only the unit with the larger gain moves.

@@ -18,7 +18,7 @@ SPREAD = 0.4
 """Weight of the scores that neighbors add; a node's own score weighs 1. Chosen on CACM."""
 
 SPREADERS = 10
-"""Best nodes that add to their neighbors."""
+"""Number of best nodes that add to the scores of their neighbors."""
 
 BALANCE = 0.5
 """Weight of relevance against novelty; 1 ranks by relevance alone."""

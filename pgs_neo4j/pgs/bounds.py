@@ -224,8 +224,8 @@ class Bounds:
 def sum_largest(readings: Sequence[Reading], count: int) -> Reading:
     """Return the upper bounds of any ``count`` of the ``readings`` together.
 
-    Each figure is the sum of its ``count`` largest values, which may belong to other readings than
-    those of another figure.
+    Each figure is the sum of its ``count`` largest values, so different figures may come from
+    different readings.
     """
 
     def most(sizes: Sequence[float]) -> float:

@@ -62,9 +62,9 @@ async def execute(
 ) -> Answer:
     """Carry out a run and return its answer.
 
-    With ``stored``, that run is resumed. With ``prepared``, those partitions are used instead of
-    preparing them here. Raises UsageError, StoppedError, DatabaseError, and ModelError; the session
-    keeps the record of everything read before a failure.
+    With ``stored``, that run is resumed. With ``prepared``, its partitions are used, and none are
+    prepared here. Raises UsageError, StoppedError, DatabaseError, and ModelError; the session keeps
+    the record of everything read before a failure.
     """
     began = perf_counter()
     tools.calls.budget.check(tools.models)
@@ -95,7 +95,7 @@ async def recover_reports(run: Run) -> None:
     """Add reports of the session's earlier runs that ended without an answer.
 
     Their nodes are not read again, so this run's answer includes those reports. In mode ``full``,
-    everything is read again, so there are none.
+    everything is read again, so there are no such reports.
     """
     order, tools = run.order, run.tools
     if order.request.mode == "full":

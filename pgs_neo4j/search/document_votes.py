@@ -166,7 +166,8 @@ def score_by_mentions(
     """Return the score that each document earns from the entities it mentions.
 
     An entity divides its score among the documents that mention it, so an entity of few documents
-    adds more to each. Its share counts by the logarithm of the number of mentioning passages.
+    adds more to each. The share of a document counts by the logarithm of the number of mentioning
+    passages.
     """
     passages: dict[Place, Counter[str]] = defaultdict(Counter)
     for one in mentions:
@@ -184,8 +185,8 @@ def score_by_titles(
     """Return how strongly other documents refer to each document by the words of its title.
 
     ``texts`` maps the documents that may refer to others to their texts. Each referring document
-    counts by the square of its weight. A word counts by its rarity among the ``titles``, and more
-    words must occur of a longer title.
+    counts by the square of its weight. A word counts by its rarity among the ``titles``. A longer
+    title needs more matching words for the same score.
     """
     names, terms = list(titles), terms_by_text(list(titles.values()))
     holders = Counter(term for of_title in terms for term in of_title)

@@ -3,7 +3,7 @@
 There are two paths: the text index of the partitions, and the embeddings of their members. The best
 nodes by the index are scored again by their titles and texts. The names of a node's labels and
 relationship types count as its words. The scores of each path are divided by its best score, and
-the sum of both is weighted.
+both are added with weights.
 
 The constants were chosen on the CACM collection, by the mean over eight Leiden partitionings.
 """

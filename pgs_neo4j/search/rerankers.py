@@ -82,7 +82,7 @@ def unchanged(order: RerankOrder, reason: str) -> Reranked:
 
 
 def arrange(order: RerankOrder, nodes: Iterable[str]) -> Reranked:
-    """Return ``nodes`` in this order, the first with the highest of their scores, and so on.
+    """Return ``nodes`` in this order; the first node gets the highest of their scores, and so on.
 
     The scores are only redistributed, because every reader expects them in descending order.
     """

@@ -28,7 +28,7 @@ from pgs_neo4j.search.paths.words import find_by_words
 from pgs_neo4j.text.commands import EXTEND
 from pgs_neo4j.text.shown import counted
 
-FEEDBACK_NODES = 20  # nodes whose stored vectors replace a vector of the question
+FEEDBACK_NODES = 20  # number of nodes whose mean stored vector replaces the question's vector
 Kind = Literal["none", "stored", "texts", "digests"]
 Embed = Callable[[Embedder, Sequence[str]], Awaitable[NDArray[np.float32]]]
 """Embeds texts into unit rows ``(n, d)``."""

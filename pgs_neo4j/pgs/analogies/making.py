@@ -169,7 +169,7 @@ async def _read_stored(
 ) -> dict[str, NDArray[np.float64]]:
     """Return the stored vectors by node; empty unless this embedder made them.
 
-    The test: its new vectors of a few texts must nearly equal the stored ones.
+    It did if its vectors of the first few texts nearly equal the stored vectors.
     """
     embedding, stored = order.mapping.embedding, dict[str, NDArray[np.float64]]()
     if not embedding or not texts:

@@ -25,10 +25,10 @@ class RunInfo:
 
     ``silent`` means that the run is recorded as running, but has given no sign of life lately.
     ``answered`` means that its answer is stored. Figures are None until the run ends; ``cost`` is
-    also None without prices. ``structure_only``: the question was about a graph without text.
-    ``outcome`` is the feedback on the run, None without any. ``nodes_shown`` counts the nodes that
-    the prompt of a search showed, None for other runs. ``nodes_unproven`` counts nodes that were
-    shown without proof, in addition to the nodes read.
+    also None without prices. ``structure_only`` means that the question was about a graph without
+    text. ``outcome`` is the feedback on the run, None without any. ``nodes_shown`` counts the nodes
+    that the prompt of a search showed, None for other runs. ``nodes_unproven`` counts nodes that
+    were shown without proof, in addition to the nodes read.
     """
 
     id: str

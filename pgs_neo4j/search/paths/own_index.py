@@ -43,7 +43,7 @@ from pgs_neo4j.text.terms.rescoring import Candidate, Tokens, read_tokens, resco
 from pgs_neo4j.text.terms.spans import HashArray
 
 CANDIDATES = 100
-"""Nodes of a search that are scored again by their texts, unless more are wanted."""
+"""Number of nodes that a search scores again by their texts, unless more are wanted."""
 HEAD = 6_000
 """Characters of each property that are read to score a node again. The index covers the rest."""
 MOST_KEPT = 1 << 20
@@ -98,9 +98,9 @@ async def score_texts(
 ) -> list[tuple[PlacedNode, float]]:
     """Return nodes with their scores by titles and texts, best first.
 
-    ``best`` has their scores by the ``index``, which are the basis of the new scores. Equal nodes
-    keep its order. ``related`` also counts words of the best texts. Deleted nodes are left out.
-    Raises DatabaseError.
+    ``best`` has their scores by the ``index``, which are the basis of the new scores. Nodes with
+    equal scores keep the order of ``best``. ``related`` also counts words of the best texts.
+    Deleted nodes are left out. Raises DatabaseError.
     """
     found = await read_placed(db, mapping, partitions, best, most_characters=HEAD)
     nodes = [found[place] for place in best if place in found]

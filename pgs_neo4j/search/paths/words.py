@@ -37,7 +37,7 @@ SHARED_WORDS = "shared words"
 READ_AGAIN = "text index of the partitions and all present texts"
 LONG_TEXT = 2000  # characters above which a text's length lowers its score
 CANDIDATES = 200
-"""Nodes that are scored again by their texts, unless more are wanted."""
+"""Number of nodes that are scored again by their texts, unless more are wanted."""
 PART_SHARE = 0.1
 """Share of its score that a text keeps if its words only contain words of the question. It may
 match in a language with compound words, but comes after texts with whole words."""

@@ -194,8 +194,8 @@ class TextReader:
     def _choose_embedded(self, members: list[MemberText]) -> list[MemberText]:
         """Return the members whose texts the embedder must read.
 
-        The hashing embedder needs only words, which ``WordReader`` counts. So it reads only texts
-        that are cut for the index.
+        The hashing embedder needs only words, which ``WordReader`` counts. So this embedder reads
+        only texts that are cut for the index.
         """
         if self.space.kind != "texts":
             return []

@@ -25,12 +25,12 @@ from pgs_neo4j.pgs.partitioning.order import BuildOrder, BuildTools
 from pgs_neo4j.pgs.partitioning.view import View
 from pgs_neo4j.text.node_text import shortened, title_of
 
-TITLES = 8  # titles of a partition
-LENGTH = 60  # characters of a title
+TITLES = 8  # number of titles of a partition
+LENGTH = 60  # maximum characters of a title
 # Bounds for the number of titles from all neighbors together. Within these bounds, it is the number
 # of nodes in the partition.
 FEWEST_REACHED, MOST_REACHED = 60, 200
-MOST_EACH = 60  # titles of one neighbor
+MOST_EACH = 60  # maximum number of titles of one neighbor
 BATCH = 10_000  # nodes read at once
 READ_AHEAD = 3  # nodes read per title, since some nodes have no title, or share one
 
