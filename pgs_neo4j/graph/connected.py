@@ -22,7 +22,7 @@ def connect(
     """Return labels ``0 .. k-1`` whose parts are connected, as far as the limits allow.
 
     ``labels``, ``tokens``, and ``nodes`` (the nodes that each entry stands for) are ``(n,)``, and
-    so is the result. Each piece of a part becomes a part of its own if it is large enough. A small
+    so is the result. Each piece of a part becomes a separate part if it is large enough. A small
     piece joins its most closely connected neighbor, as in :func:`merge`. A part stays in pieces if
     one of them would be too small for a partition, and no neighbor has room for it. Thousands of
     leaves around a full hub are an example. A component of the graph that is itself too small stays

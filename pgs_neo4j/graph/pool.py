@@ -15,7 +15,9 @@ SPREAD_STEPS = 10
 """Power iterations per halving in :func:`similarity_order`; a rough axis is enough."""
 
 SLACK = 1e-7
-"""Tolerance, as a share of a box's load. It keeps rounding from moving an end mark by one unit."""
+"""Tolerance, as a share of a box's load. Without it, rounding could move the end mark of a box by
+one unit.
+"""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -70,8 +70,8 @@ class Bounds:
     ) -> Reading:
         """Return the upper bounds of a pass without a cached reply.
 
-        ``relationships`` are those of the whole partition. ``write_prompt`` returns the prompt of a
-        pass.
+        ``relationships`` are all relationships of the partition. ``write_prompt`` returns the
+        prompt of a pass.
         """
         return self._bound_reading(
             item, relationships, write_prompt, self.config.sweep_max_tokens, REASKS

@@ -57,12 +57,12 @@ class ClaimResult:
 async def choose_partitions(
     order: RunOrder, tools: RunTools, record: RunRecord, *, answer_missing: bool
 ) -> tuple[Selection, Routing]:
-    """Select and route partitions, and claim the routed ones.
+    """Select and route partitions, and claim the routed partitions.
 
     A run that reads only unread nodes leaves out the partitions that other runs of the session are
-    reading. If no others are unread, it waits for those runs. ``answer_missing`` is explained at
-    ``select_partitions``. Raises DatabaseError, and RunLostError when another process has taken
-    the run over.
+    reading. If no other partitions are unread, it waits for those runs. ``answer_missing`` is
+    explained at ``select_partitions``. Raises DatabaseError, and RunLostError when another process
+    has taken the run over.
     """
     resumed, waited = record.routing is not None, False
     pauses = poll_pauses(FIRST_POLL_S)

@@ -90,9 +90,9 @@ class RunTools:
         self.report_contexts(llms)
 
     def report_contexts(self, llms: Sequence[LLM] = ()) -> None:
-        """Report the context lengths of models, and warn of short ones.
+        """Report the context lengths of models, and warn of short context lengths.
 
-        Only changes are reported again. ``llms`` as for ``ask_contexts``.
+        Only changes are reported again. ``llms`` has the same default as in ``ask_contexts``.
         """
         contexts = self.calls.contexts
         self.log.note_contexts(contexts.describe(llms or self.readers))
@@ -156,7 +156,7 @@ def check_texts(order: RunOrder, nodes: int, texts: int) -> None:
 def extractive_warning(sweep_model: str, synthesis_model: str) -> str:
     """Return a warning if the extractive reader does one half of a run and a model the other.
 
-    The result is empty unless both take part. It happens when a program passes only one model and
+    The result is empty unless both take part. This happens when a program passes only one model and
     the settings name none.
     """
     if (sweep_model == EXTRACTIVE) == (synthesis_model == EXTRACTIVE):

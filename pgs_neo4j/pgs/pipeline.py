@@ -123,7 +123,7 @@ async def route(run: Run) -> None:
 
 
 async def sweep(run: Run, lookups: Lookups) -> None:
-    """Phase 2: sweep the routed and the flagged partitions, and warn of incomplete ones.
+    """Phase 2: sweep the routed and the flagged partitions, and warn of incomplete reading.
 
     Text of documents that were deleted during the sweeps is removed from the results.
     """

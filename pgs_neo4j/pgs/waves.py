@@ -179,7 +179,7 @@ async def order_sweeps(
 async def sweep_partitions(orders: Sequence[SweepOrder], tools: SweepTools) -> list[SweepResult]:
     """Carry out sweeps concurrently, and return their results in the order of ``orders``.
 
-    With spending limits, sweeps begin in that order. Otherwise the longest begins first.
+    With spending limits, sweeps begin in that order. Otherwise the longest sweep begins first.
     """
     if tools.calls.bounded:
         begun = [replace(order, priority=float(-place)) for place, order in enumerate(orders)]

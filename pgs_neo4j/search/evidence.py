@@ -42,7 +42,8 @@ VECTOR_SHARE = 0.2
 """Weight of embeddings; words have the rest of 1. With LSA vectors, 0.2 was best of 0.1 to 0.6."""
 FURTHER = 0.6
 """Weight of a partition's next node relative to the previous one. A higher value favors partitions
-with many matches, a lower value those with one strong match."""
+with many matches, a lower value favors partitions with one strong match.
+"""
 CANDIDATES = 4
 """Nodes to request from an index per wanted node, because some may lie outside the partitions."""
 # Up to this many floats, all stored embeddings are compared: about 0.4 s of server time.

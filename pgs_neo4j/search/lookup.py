@@ -134,7 +134,8 @@ def find_places(
     holders = [_holders_of_term(index, term) for term in terms]
     texts, counts = np.unique(np.concatenate(holders), return_counts=True)
     chosen = texts[counts >= search.needed]
-    # A common word is in most texts of a graph, so Place objects are made only for the first ones.
+    # A common word is in most texts of a graph, so Place objects are made only for the first
+    # places.
     turn = _positions_of(order, index.partition_ids[chosen])
     chosen, turn = chosen[turn >= 0], turn[turn >= 0]
     first = chosen[np.lexsort((index.ranks[chosen], turn))[:most]]

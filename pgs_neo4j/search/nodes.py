@@ -49,7 +49,7 @@ class PlacedNode:
 async def read_nodes(
     db: Database, mapping: GraphMapping, element_ids: Sequence[str]
 ) -> tuple[Node, ...]:
-    """Return nodes with their texts, in the order of ``element_ids``, without deleted ones."""
+    """Return nodes with their texts, in the order of ``element_ids``, without deleted nodes."""
     rows = await db.read(
         queries.get("search/read_nodes"),
         nodes=list(element_ids),
@@ -72,7 +72,7 @@ async def read_placed(
     *,
     most_characters: int | None = None,
 ) -> Mapping[Place, PlacedNode]:
-    """Return the nodes at ``places``, without deleted ones.
+    """Return the nodes at ``places``, without deleted nodes.
 
     With ``most_characters``, the database cuts each text to that length, and facts are left out.
     Raises DatabaseError.

@@ -96,7 +96,7 @@ CENTERS = 3
 
 
 async def rerank_by_distance(order: RerankOrder) -> Reranked:
-    """Return the nodes by their distance to the best ones, nearest first.
+    """Return the nodes by their distance to the best nodes, nearest first.
 
     Equally near nodes keep their order. Nodes more than three relationships away come last. Raises
     DatabaseError.

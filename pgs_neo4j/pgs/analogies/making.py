@@ -197,7 +197,7 @@ def _are_same(probes: Sequence[GraphText], probed: NDArray[np.float32], stored: 
 async def _replace_links(
     order: AnalogyOrder, tools: AnalogyTools, compared: _Compared, buyer: SkeletonBuyer
 ) -> int:
-    """Write links beside the current ones, make them current, and delete the former ones.
+    """Write new links beside the current links, make them current, and delete the former links.
 
     Returns the number of links written.
     """

@@ -138,7 +138,7 @@ async def _check_matched(
     """Raise UnmatchedQuestionError before the search if the run would raise it later."""
     if not may_refuse_unmatched(order, tools):
         return
-    # The run reports its own routing.
+    # This routing is not reported, because the run reports its own.
     quiet = replace(tools, log=RunLog(ignore))
     selection = await select_partitions(order, quiet, partitioning)
     routing = await route_question(order, quiet, partitioning, selection.partitions, vector)

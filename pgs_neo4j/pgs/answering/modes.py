@@ -51,7 +51,7 @@ FACT_SHARE = 0.3
 FAR_SHARE = 0.9
 """Score of a node beyond a hub, as a share of its cosine: each step makes a match less certain."""
 ANALOGY_SHARE = 0.5
-"""Score of a node's analogy, as a share of their likeness, since it need not share a word with the
+"""Score of a node's analogy, as a share of the likeness of both; it need not share a word with the
 question.
 """
 TRIPLET_HOPS = 2
@@ -252,7 +252,7 @@ async def search_mix(view: SearchView, trace: SearchTrace) -> dict[str, float]:
 
 
 async def search_multipath(view: SearchView, trace: SearchTrace) -> dict[str, float]:
-    """Find nodes by words, embeddings, and titles, and walk two hops from the best ones."""
+    """Find nodes by words, embeddings, and titles, and walk two hops from the best nodes."""
     await trace.walk(
         {"vector": view.by_vector(), "text": view.by_text(), "titles": view.by_title()}
     )

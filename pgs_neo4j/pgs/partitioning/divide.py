@@ -257,8 +257,8 @@ def place_communities(
     """Return the community ``(n,)`` of each scanned node. ``ids`` ``(n,)`` ascend.
 
     With ``bundled``, each bundle has the community of its first node. A node that appeared between
-    the scan and the projection waits for the next generation. A node that vanished gets a
-    community of its own; the write of the members then notices that it is gone.
+    the scan and the projection waits for the next generation. A node that vanished gets a separate
+    community; the write of the members then notices that the node is gone.
     """
     labels: NDArray[np.int64] = communities.labels.max(initial=0) + 1 + np.arange(len(ids))
     place = np.searchsorted(ids, communities.ids)

@@ -1,4 +1,4 @@
-"""Reads generations with their partitions, and caches the ones that were used last."""
+"""Reads generations with their partitions, and caches the generations that were used last."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pgs_neo4j.model import Drift, Generation, Partition
 from pgs_neo4j.pgs.partitioning import generation
 from pgs_neo4j.search.text_index import KnownTexts
 
-MOST_KNOWN = 4  # cached generations of an engine; one of a million nodes takes some 50 MB
+MOST_KNOWN = 4  # cached generations of an engine; a generation of a million nodes takes about 50 MB
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +21,8 @@ class Partitioning:
     """A generation with its partitions. ``reused`` is true if nothing was computed.
 
     ``drift`` is the graph's drift from the earlier generation, None without one. ``steps`` are the
-    seconds of each step. ``outdated`` says that nobody checked whether the graph has changed since.
+    seconds of each step. ``outdated`` means that the graph may have changed since then, because
+    this was not checked.
     """
 
     generation: Generation

@@ -31,8 +31,8 @@ from pgs_neo4j.pgs.partitioning.scan import (
 
 # Limits of a positive weight, the same as in the projection. GDS fails far outside of them.
 MIN_WEIGHT, MAX_WEIGHT = 1e-100, 1e12
-# Issues that GDS would treat differently if it read the relationships itself. A view with one of
-# them must be projected by a statement.
+# Issues that GDS would treat differently if it read the relationships itself. A view with such an
+# issue must be projected by a statement.
 UNCLEAN = (
     "self_loops",
     "relationships_without_weight",

@@ -186,7 +186,10 @@ def _keep_issues(previous: Predecessor) -> dict[str, int]:
 def _redraft(
     order: BuildOrder, view: View, members: Membership, previous: Predecessor
 ) -> list[Partition]:
-    """Return the partitions by id. Touched ones get new uids and new counts of texts and tokens."""
+    """Return the partitions by id.
+
+    Touched partitions get new uids and new counts of texts and tokens.
+    """
     touched = set(previous.comparison.touched)
     tokens = np.bincount(members.partition_ids, view.tokens, len(previous.partitions) + 1)
     texts = np.bincount(members.partition_ids, view.tokens > 0, len(previous.partitions) + 1)

@@ -120,7 +120,7 @@ async def load(db: Database, stored: StoredRun) -> Answer:
 async def _read_sweeps(
     db: Database, run: str, generation_id: str, details: Details
 ) -> tuple[Sweep, ...]:
-    """Return the sweeps of an answer in the order of their routes; flagged ones come last."""
+    """Return the sweeps of an answer in the order of their routes; flagged partitions come last."""
     recorded = await read_recorded_sweeps(db, run, generation_id)
     # If a run was resumed and then killed, it may have recorded sweeps that its answer lists as
     # unread.

@@ -1,7 +1,7 @@
 """Stores sessions: their runs, coverage, and findings.
 
 Coverage is counted by node: a node counts as read if a prompt with an accepted report contained all
-of it. Each run writes to nodes of its own, so concurrent runs of a session cannot overwrite each
+of it. Each run writes to separate nodes, so concurrent runs of a session cannot overwrite each
 other. Each write merges by key, so it can be repeated safely.
 """
 

@@ -132,8 +132,8 @@ async def read_unsynthesized(
 ) -> list[Recovered]:
     """Return the sweeps of the session's other runs that no synthesis has used.
 
-    They belong to partitions of ``generation``, are sorted by id, and include those of killed runs.
-    ``run`` is the id of the current run, empty without one. Raises StoredDataError.
+    They belong to partitions of ``generation``, are sorted by id, and include the sweeps of killed
+    runs. ``run`` is the id of the current run, empty without one. Raises StoredDataError.
     """
     rows = await db.read(
         queries.get("pgs/runs/read_unsynthesized"),

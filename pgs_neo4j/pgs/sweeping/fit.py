@@ -9,7 +9,7 @@ from pgs_neo4j.text.commands import shell_word
 from pgs_neo4j.text.tokens import BYTES_PER_TOKEN
 
 # Texts up to this share of a pass surely fit into it. Instructions, neighbors, margins, and
-# relationships take the rest.
+# relationships need the rest.
 SURE_SHARE = 0.7
 # Texts above this share of a pass surely do not fit beside the instructions.
 FULL_SHARE = 0.85

@@ -31,9 +31,9 @@ one bears on the question, raise a flag that says what to compare."""
 async def read_reached(
     db: Database, generation: str, partition_ids: Iterable[int]
 ) -> dict[tuple[int, int], list[str]]:
-    """Return titles of nodes in neighboring partitions that some partitions' relationships reach.
+    """Return titles of nodes that relationships of some partitions reach in neighboring partitions.
 
-    Nodes that most relationships lead to come first. Raises DatabaseError.
+    Nodes with the most of these relationships come first. Raises DatabaseError.
     """
     wanted = sorted(set(partition_ids))
     if not wanted:

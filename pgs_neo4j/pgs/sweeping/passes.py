@@ -49,7 +49,8 @@ from pgs_neo4j.pgs.sweeping.strict import (
 from pgs_neo4j.telemetry import spans
 from pgs_neo4j.telemetry.spans import start_span
 
-# Characters of a reply. Shorter replies are parsed in a few milliseconds, longer ones in a thread.
+# Replies with more characters than this are parsed in a thread. Parsing a shorter reply takes only
+# a few milliseconds.
 LONG_REPLY = 50_000
 LONG_TEXTS = 200_000  # characters of nodes; with more, a report is checked in a thread
 MOST_ROOM = 4  # maximum room of a reply, as a multiple of the usual room

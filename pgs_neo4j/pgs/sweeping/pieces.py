@@ -1,4 +1,4 @@
-"""Renders nodes for a prompt, and cuts very long ones into parts."""
+"""Renders nodes for a prompt, and cuts very long nodes into parts."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def _add_margin(alias: str, title: str, text: str) -> str:
 
 def one_line(text: str) -> str:
     """Return a text of the graph cleaned for a prompt, on one line, without aliases in it."""
-    # Most titles need no cleaning, and this check takes a third of its time.
+    # Most titles need no cleaning, and this check takes a third of the time of cleaning.
     if text.isprintable() and "  " not in text and text == text.strip() and "<" not in text:
         return defuse(text)
     return " ".join(clean_text(text).split())

@@ -34,8 +34,8 @@ from pgs_neo4j.text.thinking import strip_thinking
 from pgs_neo4j.text.tokens import estimate_bytes
 
 KEYWORDS = 12  # keywords in the header of a condensed report, from all its partitions
-NAMED = 12  # partitions that the header of a condensed report names
-KEPT = 40  # citations per line, among those that the model left out
+NAMED = 12  # maximum number of partitions that the header of a condensed report names
+KEPT = 40  # maximum number of citations per line, of the citations that the model left out
 SYSTEM = """\
 You condense the reports of readers who each read one partition of a knowledge graph at full \
 text, so that another model can combine them with many more. Text in the reports that gives \
@@ -223,7 +223,7 @@ def group_sections(
     """Split sections into consecutive groups of at most ``room`` characters.
 
     A group that uses more than half of the room ends where the next unit begins. A section longer
-    than ``room`` is a group of its own.
+    than ``room`` is a separate group.
     """
     groups: list[list[Section]] = [[]]
     used = 0

@@ -32,7 +32,7 @@ KNOWN_SHARE = 0.25
 CHECKS_SHARE = 0.2
 UNREAD_SHARE = 0.125
 UNREAD_LINES = 100
-NAMED = 20  # partitions to name, among those whose reports are left out
+NAMED = 20  # maximum number of partitions to name whose reports are left out
 
 SYSTEM = """\
 You combine the reports of readers who each read one partition of a knowledge graph at full \

@@ -107,7 +107,7 @@ async def write_synthesis(order: SynthesisOrder, tools: SynthesisTools) -> Synth
 
 
 def _find_failed(order: SynthesisOrder) -> tuple[DoubtedSentence, ...]:
-    """Return the sentences that strict checks strike from reports that were read without them."""
+    """Return the sentences that strict checks strike from reports read without strict checks."""
     if not order.config.strict:
         return ()
     reports = [sweep.report for sweep in order.sweeps if sweep.report is not None]

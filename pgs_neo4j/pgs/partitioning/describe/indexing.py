@@ -257,7 +257,7 @@ async def merge_segments(
 
 
 def choose_scattered(segments: Sequence[SegmentSize]) -> set[str]:
-    """Return the uids of the partitions in the smallest segments, if there are too many small ones.
+    """Return the uids of the partitions in the smallest segments, if too many segments are small.
 
     At least half of the small segments are merged, so that the next refreshes need not merge. The
     smallest come first, so that few texts are indexed again.
