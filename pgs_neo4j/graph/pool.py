@@ -120,7 +120,8 @@ def _find_axis(unit: NDArray[np.float32]) -> NDArray[np.float32]:
     if len(unit) < 2:
         return np.zeros(unit.shape[1], dtype=np.float32)
     centered = unit - unit.mean(axis=0)
-    # Begin with the row farthest from the mean: it cannot be orthogonal to all spread.
+    # Begin with the row farthest from the mean: it cannot be orthogonal to every direction of
+    # spread.
     axis = centered[np.argmax(np.einsum("ij,ij->i", centered, centered))]
     for _ in range(SPREAD_STEPS):
         axis = centered.T @ (centered @ axis)

@@ -6,8 +6,8 @@ Measured as medians on 12,000 nodes of 1.2 KB with a warm cache and 2 cores: fiv
 terms take 70 ms. Of that, walking the members takes 7 ms, reading their texts 18 ms, and converting
 them to lower case 13 ms. Looking for every term takes 30 ms, or 15 ms if each search begins with
 its rarest terms. Five searches that each match thousands of nodes take 160 to 200 ms, and half of
-it verifies 200 candidates each. Five searches for two-letter words that occur in every second node
-take 1,900 ms, because they need a closer scan.
+this time verifies 200 candidates per search. Five searches for two-letter words that occur in every
+second node take 1,900 ms, because they need a closer scan.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Reads the texts to compare, writes the prompt for their skeletons, and parses its reply.
+"""Reads the texts to compare, writes the prompt for their skeletons, and parses the reply.
 
 A prompt shows the beginning of each text. The reply has a line for each text: its skeleton, which
 states the mechanism without words of the domain.

@@ -124,7 +124,8 @@ async def _suggest_routing(
 ) -> Routing:
     """Return the routing of the question as if a run swept the graph, to suggest what to read next.
 
-    It is empty without partitions, or with a warning if routing fails.
+    The result is empty without partitions. If routing fails, it is also empty, and a warning is
+    given.
     """
     if partitioning is None:
         return Routing(routes=(), considered=0)

@@ -1,7 +1,7 @@
 """The modes of a search: the paths that each mode walks, and how it combines their scores.
 
 The modes ``naive``, ``local``, ``global``, ``hybrid``, and ``mix`` follow dual-level retrieval as
-published. The others follow the systems that they are named after. A ``SearchView`` offers the
+published. The other modes follow the systems that they are named after. A ``SearchView`` offers the
 paths of one question, and a ``SearchTrace`` collects their results.
 """
 

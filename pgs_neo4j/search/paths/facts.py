@@ -135,8 +135,9 @@ async def find_facts_by_vector(
 ) -> Hits:
     """Return the relationships whose facts are nearest to ``vector`` ``(d,)``, and their ends.
 
-    Of the ``NEAREST`` by cosine, relationships with at least ``LEAST_COSINE`` count, but no fewer
-    than ``LEAST`` and no more than ``MOST``. Raises DatabaseError.
+    The ``NEAREST`` relationships by cosine are searched. Relationships with a cosine of at least
+    ``LEAST_COSINE`` are returned, but no fewer than ``LEAST`` and no more than ``MOST``. Raises
+    DatabaseError.
     """
     rows = await db.read(
         queries.get("search/paths/find_facts_by_vector"),
