@@ -1,6 +1,10 @@
 """The engine: the one door to everything that pgs can do.
 
-Commands, the clock of jobs, and later a server import from here and from nothing below.
+Commands and servers import what is listed here. Apart from that, they import only a few modules of
+the engine, and ``config``, ``events``, ``errors``, ``export``, ``manual``, ``model``,
+``telemetry``, and ``text``. ``pgs local`` also imports the managed server, ``database.local``. The
+schedule and the metrics import from here too, and nothing from the folders with models or a
+database.
 """
 
 from __future__ import annotations

@@ -29,9 +29,9 @@ class AnalogyFinder:
         on_event: OnEvent | None = None,
         **knobs: Unpack[Knobs],
     ) -> Analogies:
-        """Link the analogous texts of a graph, in place of its former links.
+        """Link the analogous texts of a graph, and replace its earlier links.
 
-        The sweep model restates each text once. The restatements are kept, so that another call
+        The sweep model restates each text once. The restatements are stored, so that another call
         continues after a crash or a limit. Searches in the mode ``structural`` and later runs use
         the links. Raises ConfigError without a language model, NoTextError, ModelError,
         DatabaseError, and BusyError while another job works on the graph.

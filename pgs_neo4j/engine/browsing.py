@@ -37,11 +37,11 @@ from pgs_neo4j.pgs.runs import session as stored_sessions
 
 @dataclass(frozen=True, slots=True)
 class Browser:
-    """Nodes of graphs by their ``element_id``, which citations and searches give.
+    """Looks up graph nodes by ``element_id``, which citations and searches give.
 
-    Only nodes and relationships in the view of the graph are read. A node elsewhere in the database
-    is as unknown as a node that does not exist. All methods raise UnknownGraphError and
-    DatabaseError, and UsageError for a ``limit`` that is not from 1 to 500.
+    Only nodes and relationships in the view of the graph are read. A node outside the view is
+    treated as if it did not exist. All methods raise UnknownGraphError and DatabaseError, and
+    UsageError for a ``limit`` that is not from 1 to 500.
     """
 
     _core: Core
@@ -61,8 +61,8 @@ class Browser:
     ) -> NeighborPage:
         """Return a page of a node's neighbors, with counts by type on the first page.
 
-        ``after`` comes from the previous page. New relationships neither shift nor repeat what
-        later pages show. Raises UnknownNodeError.
+        ``after`` comes from the previous page. New relationships do not make later pages skip or
+        repeat neighbors. Raises UnknownNodeError.
         """
         return await read_neighbors(
             self._core.db,
@@ -83,7 +83,7 @@ class Browser:
     ) -> tuple[NodeFinding, ...]:
         """Return findings of accepted sweeps that cite a node, the latest run first.
 
-        Only runs of these ``sessions`` count; None means all. Raises UnknownNodeError.
+        Only runs of the given ``sessions`` count; None means all. Raises UnknownNodeError.
         """
         view = await self._find_view(graph)
         return await read_findings(self._core.db, view, element_id, sessions=sessions, limit=limit)
@@ -111,10 +111,10 @@ class Browser:
     ) -> PartitionMap:
         """Return a map of the current partitions, the largest first.
 
-        If there are more than 1,000 partitions, the map shows the units that group them. With the
-        id of such a unit, ``within`` gives a map of its partitions. Drawing takes seconds, and
+        If there are more than 1,000 partitions, the map shows the units that group them. Pass the
+        id of such a unit as ``within`` to get a map of its partitions. Drawing takes seconds, and
         always gives the same map for a generation. With ``store``, the database keeps the positions
-        of the places, so that later maps need not compute them; for a single unit, nothing is
+        of the places, so that later calls need not compute them; a map of a single unit is never
         stored. Raises UnknownPartitionError if the map shows no unit ``within``, and
         NotPartitionedError.
         """
@@ -142,7 +142,7 @@ class Browser:
     async def reading(self, graph: str | None, session: str) -> tuple[PartitionReading, ...]:
         """Return how many nodes of each current partition a session was shown, by partition id.
 
-        Partitions of which it was shown no nodes are left out.
+        Partitions without shown nodes are left out.
         """
         stored = await self._core.graph(graph)
         current = await self._core.current(stored, centroids=False)
@@ -159,7 +159,7 @@ class Browser:
         )
 
     async def analogies(self, graph: str | None = None) -> tuple[PartitionAnalogy, ...]:
-        """Return the pairs of current partitions that analogies link, most links first."""
+        """Return the pairs of current partitions linked by analogies, most links first."""
         return await read_analogies(self._core.db, await self._find_view(graph))
 
     async def flags(self, graph: str | None, session: str) -> tuple[PartitionFlag, ...]:

@@ -41,7 +41,7 @@ VIEW = {"labels", "relationship_types"}
 _OBJECT, _MAPPING = TypeAdapter(dict[str, Any]), TypeAdapter(GraphMapping)
 
 ENTITIES = ".entities"
-"""The suffix of the graph that has only the entities of a graph of documents."""
+"""Suffix for the name of the graph that contains only the entities of a graph of documents."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +92,7 @@ class GraphChange:
 
 
 async def add(db: Database, name: str, mapping: GraphMapping, *, replace: bool = False) -> bool:
-    """Store a named mapping; True when the name is new.
+    """Store a named mapping; return True if the name is new.
 
     The call may be repeated. Raises GraphExistsError when the name has another mapping, unless
     ``replace`` is set, and MappingError when the name or the mapping is malformed.
@@ -122,7 +122,7 @@ async def add(db: Database, name: str, mapping: GraphMapping, *, replace: bool =
 async def compare(db: Database, name: str, mapping: GraphMapping) -> GraphChange | None:
     """Return what a mapping would change in a stored graph.
 
-    None when no graph has the name, or when it has the same mapping or one that cannot be read.
+    Returns None if no graph has the name, or if the stored mapping is the same or cannot be read.
     """
     row = await _find_row(db, name)
     if row is None or _read_mapping(row, replace=True) in (None, mapping):
@@ -131,7 +131,7 @@ async def compare(db: Database, name: str, mapping: GraphMapping) -> GraphChange
 
 
 async def check_loadable(db: Database, name: str, *own: str) -> None:
-    """Raise GraphExistsError when the name belongs to a graph whose labels are not ``own``."""
+    """Raise GraphExistsError if the name is stored for a graph with labels other than ``own``."""
     row = await _find_row(db, name)
     if row is not None and (labels := _parse_graph(row).mapping.labels) != own:
         raise GraphExistsError(
@@ -178,7 +178,7 @@ def _explain_existing(change: GraphChange) -> GraphExistsError:
 
 
 async def graphs(db: Database) -> list[StoredGraph]:
-    """Return all stored graphs, by name. Raises StoredDataError naming one that cannot be read."""
+    """Return all stored graphs by name. Raises StoredDataError, naming an unreadable graph."""
     return [_parse_graph(row) for row in await _read_rows(db)]
 
 
@@ -210,8 +210,8 @@ async def get(db: Database, name: str | None) -> StoredGraph:
 def find_only_graph(names: Sequence[str]) -> str | None:
     """Return the name of the only graph; None if there are no graphs, or several.
 
-    A graph of documents counts as the only one even beside the graph of its entities, because it
-    contains all of them.
+    If the only graphs are a graph of documents and the graph of its entities, returns the former,
+    because it contains all entities.
     """
     entities = {f"{name}{ENTITIES}" for name in names}
     own = [name for name in names if name not in entities]
@@ -242,7 +242,8 @@ def check_name(name: str) -> None:
 def check_mapping(mapping: GraphMapping) -> None:
     """Raise MappingError for a reserved, empty, or excluded name in the mapping.
 
-    Also raises it for a text in place of a list of names, because its letters would count as names.
+    Also raises MappingError for a string in place of a list of names, because each letter of the
+    string would count as a name.
     """
     for part in LISTS:
         if isinstance(getattr(mapping, part), str):
@@ -284,8 +285,7 @@ def check_mapping(mapping: GraphMapping) -> None:
 def is_redefined(definition: object, mapping: GraphMapping) -> bool:
     """Return whether a stored definition differs from a mapping; False if none is stored.
 
-    A definition that cannot be read counts as different, so that what was made for it is made
-    again.
+    A definition that cannot be read counts as different, so that everything made for it is rebuilt.
     """
     if not definition:
         return False
@@ -298,9 +298,9 @@ def is_redefined(definition: object, mapping: GraphMapping) -> bool:
 def parse_mapping(stored: object, graph: str) -> GraphMapping:
     """Parse a mapping from its JSON text.
 
-    A missing or an unknown key may have narrowed the view, and to ignore it would let the graph
-    show more than it should. So labels and types must be there, and unknown keys are refused.
-    Raises StoredDataError.
+    A missing or unknown key may have limited the view. If it were ignored, the graph could show
+    more than it should. So labels and types are required, and unknown keys are refused. Raises
+    StoredDataError.
     """
     name = shell_word(graph[:SHOWN])
     what = f"the mapping of graph {graph[:SHOWN]}"

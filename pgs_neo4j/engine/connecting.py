@@ -41,7 +41,7 @@ async def open_core(
     on_event: OnEvent,
     settings: SettingsOverrides,
 ) -> AsyncIterator[Core]:
-    """Open the database and the models, and close at the end what was opened here.
+    """Open the database and the models, and close them at the end.
 
     Models and embedders that were passed stay open. Raises the errors of ``PGS.connect``.
     """

@@ -41,9 +41,9 @@ from pgs_neo4j.text.commands import shell_word
 from pgs_neo4j.text.tokens import estimate
 
 CALLS_OF_QUESTION = 8
-"""The most calls that embedding one question may take, with those that prove it was not cut."""
+"""Maximum calls to embed one question, including calls that prove that it was not cut."""
 RERANKED_TOKENS = 200_000
-"""The most tokens that a reranker may read in one search, if the payer's money is limited."""
+"""Maximum tokens that a reranker may read in one search, if the payer's money is limited."""
 EMBEDDERS: tuple[EmbedderName, ...] = ("hashing", "openai", "sentence-transformers")
 """Embedders that read texts. A stored model name begins with the name of its embedder."""
 
@@ -52,8 +52,9 @@ EMBEDDERS: tuple[EmbedderName, ...] = ("hashing", "openai", "sentence-transforme
 class Core:
     """One database with the settings, models, and embedders in use.
 
-    ``parts`` are the parts of ingestions that the settings name, by their code. ``chosen`` says
-    which settings of partitioning the connecting call passed, and which are configured.
+    ``parts`` maps the code that the settings name for ingestions to the objects made from it.
+    ``chosen`` says which partitioning settings were passed by the connecting call, and which are
+    configured.
     """
 
     db: Database
@@ -165,8 +166,8 @@ class Core:
     ) -> PartitionOrder:
         """Return the order to partition a graph with the settings of one call.
 
-        ``partitions`` says that the purpose of the call is to partition the graph, rather than to
-        ask a question or to check for changes. Raises ConfigError.
+        ``partitions`` is true if the caller wants partitions, rather than an answer to a question
+        or a check for changes. Raises ConfigError.
         """
         return PartitionOrder(
             graph=graph.name,
@@ -213,8 +214,8 @@ class Core:
     ) -> AsyncIterator[Calls]:
         """Yield model calls outside of a run, and record their cost by day and payer.
 
-        ``most`` is the most that they may cost together. As much of the payer's money as is left,
-        up to this amount, is reserved for them first. Raises BudgetError if nothing is left.
+        ``most`` is the maximum total cost of the calls. First, this amount of the payer's money is
+        reserved, or all that is left if that is less. Raises BudgetError if nothing is left.
         """
         if most is None:
             async with self._record_calls(account, knobs, on_event) as calls:
@@ -235,7 +236,7 @@ class Core:
             yield calls
 
     def question_cost(self, models: Sequence[object], question: str) -> float | None:
-        """Return the most that embedding and reranking for a question may cost the payer.
+        """Return the maximum cost of embedding and reranking for a question.
 
         Returns None if all ``models`` are free. Models without a price add nothing here, because a
         limit on the cost forbids them anyway.
@@ -254,7 +255,7 @@ class Core:
 
     async def open_gds(self) -> GDS:
         """Return the GDS client, and open it on first use, which takes seconds."""
-        # The lock keeps two first uses at the same time from opening two clients.
+        # Without the lock, two concurrent first uses would open two clients.
         async with self._gds_lock:
             if self._gds is None:
                 self._gds = await gds.open_gds(self.db)
@@ -263,7 +264,7 @@ class Core:
     def space(self, mapping: GraphMapping, calls: Calls | None = None) -> Space:
         """Return the vector space in which a graph's questions and partitions are compared.
 
-        ``calls`` counts the calls of its embedder, and keeps them within the limits.
+        ``calls`` counts the calls of the space's embedder, and keeps them within the limits.
         """
         space = self._choose_space(mapping)
         return space if calls is None else replace(space, embed=partial(embed_counted, calls))

@@ -273,8 +273,8 @@ class PGS:
         """Predict what ``execute`` with the same arguments would read and cost.
 
         No language model is called. Existing partitions are not replaced; if ``execute`` would
-        replace them first, ``Plan.partitions_note`` says so. A graph without partitions of its
-        present definition is partitioned. A remote embedder embeds the question; this cost is
+        replace them first, ``Plan.partitions_note`` says so. A graph that has no partitions for its
+        current definition is partitioned. A remote embedder embeds the question; this cost is
         recorded as the cost of a plan. Raises the errors that ``execute`` raises before its first
         model call, and BudgetError if a server's caller has no money left.
         """
@@ -364,7 +364,7 @@ class PGS:
         return await replies.clear(self.db)
 
     async def watch_deletions(self) -> Callable[[object], Awaitable[None]]:
-        """Return a function that checks that none of a text has been deleted.
+        """Return a function that checks that no part of a text has been deleted.
 
         Call this method before you read a text, and the returned function before you store the text
         elsewhere. The function raises TextDeletedError if the text contains a part of a document

@@ -106,11 +106,11 @@ PARTS: Mapping[str, GivenKind] = {
 
 
 def check_given(argument: str, given: object, kind: GivenKind) -> None:
-    """Raise ConfigError if an object cannot be of a kind.
+    """Raise ConfigError if an object cannot be used as the given kind.
 
-    That is so if it is a class or a text, lacks an attribute, has a property of the wrong type, or
-    has a method that cannot be called as the engine calls it. ``argument`` is the name under which
-    the object was passed.
+    An object is refused if it is a class or a string, lacks an attribute, has a property of the
+    wrong type, or has a method that cannot be called as the engine calls it. ``argument`` is the
+    name under which the object was passed.
     """
     if isinstance(given, type):
         name = given.__name__
@@ -128,12 +128,12 @@ def check_given(argument: str, given: object, kind: GivenKind) -> None:
         value = getattr(given, name)
         if not wanted.accepts(value):
             what = "a method" if callable(value) else one_line(repr(value), 60)
-            raise ConfigError(f"{name} of {argument} is {what}; let it be {wanted.words}: {PAGE}")
+            raise ConfigError(f"{name} of {argument} is {what}; make it {wanted.words}: {PAGE}")
     for name, parameters in kind.methods.items():
         _check_method(argument, name, getattr(given, name), parameters)
         if name in kind.coroutines and not _may_be_awaited(getattr(given, name)):
             raise ConfigError(
-                f"{name} of {argument} is no coroutine; write it as 'async def {name}' with a "
+                f"{name} of {argument} is not a coroutine; write it as 'async def {name}' with a "
                 f"return, and without a yield: {PAGE}"
             )
 
@@ -165,7 +165,7 @@ def _check_method(argument: str, name: str, method: object, parameters: Sequence
         return  # code in C may have no known signature
     if name == "stream" and inspect.iscoroutinefunction(method):
         raise ConfigError(
-            f"stream of {argument} is a coroutine; let it yield pieces of text and last the "
+            f"stream of {argument} is a coroutine; yield pieces of text, and finally the "
             f"Completion: {PAGE}"
         )
 
@@ -174,8 +174,8 @@ def _may_be_awaited(method: Callable[..., object]) -> bool:
     """Return whether the result of a method may be awaitable.
 
     A Python function without ``async`` may return the coroutine of another function. Its return
-    annotation, or the function that it wraps, shows that. Any other callable may return an
-    awaitable, since nothing is known about it.
+    annotation, or the function that it wraps, shows whether it does. Any other callable may return
+    an awaitable, since nothing is known about it.
     """
     inner = inspect.unwrap(method)
     function = getattr(inner, "__func__", inner)
@@ -188,7 +188,7 @@ def _may_be_awaited(method: Callable[..., object]) -> bool:
 
 
 def _explain_text(argument: str, text: str, kind: GivenKind) -> str:
-    """Explain that an object is needed instead of a text, and what to pass instead."""
+    """Explain that an object is needed instead of a string, and what to pass."""
     ways = {
         "embed": "embed=True takes the embedder of the settings",
         "chunker": f"a built-in way to divide is named by chunk_strategy={text!r}",

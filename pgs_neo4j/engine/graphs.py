@@ -23,9 +23,9 @@ class GraphState:
     """The state of a graph. The figures of its partitions are None before there are any.
 
     ``age_s`` is the number of seconds since the current partitions were made. ``changed`` is true
-    if another program has committed since they were last seen to be valid, and None if that is
-    unknown. ``drift`` is the share of the graph that had changed (0 to 1) when a job last measured
-    it. ``leased`` is true while a job holds the lease.
+    if another program has committed since the partitions were last known to be valid, and None if
+    that is unknown. ``drift`` is the share of the graph that had changed (0 to 1) when a job last
+    measured it. ``leased`` is true while a job holds the lease.
     """
 
     graph: str

@@ -67,8 +67,8 @@ class Indexes:
         cosine indexes on the embeddings of each label, for the most common length of the sampled
         vectors. ``facts`` are cosine indexes on the embeddings of relationships. Returns when the
         indexes are filled, but after ``query_timeout_s`` at the latest. Raises MappingError when
-        the mapping lacks what an index needs, and UsageError when another index stands in the way;
-        then nothing is created.
+        the mapping lacks what an index needs, and UsageError when another index prevents the
+        creation; then nothing is created.
         """
         stored = await self._core.graph(graph)
         wanted: list[WantedIndex] = []

@@ -33,9 +33,9 @@ OUTCOMES_BY_ORIGIN: dict[str, Outcome] = {
 class JobOrder:
     """The order for a repartition job.
 
-    ``if_changed`` skips an unchanged graph. ``max_drift`` (0 to 1) does so too, and also skips a
-    graph if no larger share of it has changed. ``keep`` is the number of generations to keep; None
-    means the configured number.
+    ``if_changed`` skips an unchanged graph. ``max_drift`` (0 to 1) skips a graph unless more than
+    this share of it has changed. ``keep`` is the number of generations to keep; None means the
+    configured number.
     """
 
     if_changed: bool = False
@@ -77,9 +77,9 @@ class Jobs:
     ) -> list[Job]:
         """Return the newest records of one graph, or of all graphs, the latest first.
 
-        ``graphs`` limits a list of all graphs to these; None means no limit. Records outlive their
-        graph, and a failed ingestion leaves a record without a graph. Raises UnknownGraphError for
-        a graph that neither exists nor has a record.
+        Without ``graph``, only records of the graphs in ``graphs`` are returned; None means all
+        graphs. Records outlive their graph, and a failed ingestion leaves a record without a graph.
+        Raises UnknownGraphError for a graph that neither exists nor has a record.
         """
         if graph is None:
             return await jobs.list_jobs(self._pgs.db, None, limit, graphs=graphs)
@@ -118,8 +118,8 @@ class Jobs:
     ) -> Job:
         """Repartition a graph as a job; return its record.
 
-        ``if_changed`` skips an unchanged graph. ``max_drift`` (0 to 1) also skips a graph if no
-        larger share of it has changed. ``keep`` overrides ``keep_generations``. Raises BusyError
+        ``if_changed`` skips an unchanged graph. ``max_drift`` (0 to 1) skips a graph unless more
+        than this share of it has changed. ``keep`` overrides ``keep_generations``. Raises BusyError
         while another job partitions the graph, ConfigError, and the errors of
         ``pgs.partitions.build``. An error is also stored in the record, and the current generation
         stays.
@@ -143,7 +143,7 @@ class Jobs:
         """Run a job, and return how it ended.
 
         A PGSError becomes a FailedJob; a cancellation is raised. ``on_begin`` gets the record when
-        the job begins. A job that fails before that has no record.
+        the job begins. A job that fails earlier has no record.
         """
         return await attempt(self._pgs, graph, order, on_event, on_begin)
 
@@ -169,7 +169,7 @@ async def repartition(
     """Repartition a graph as a job; return its record.
 
     Raises BusyError while another job holds the lease, ConfigError, and the errors of
-    ``PGS.partition``. An error is also recorded, and the current generation stays.
+    ``pgs.partitions.build``. An error is also recorded, and the current generation stays.
     """
     order = JobOrder(if_changed=if_changed, max_drift=max_drift, keep=keep)
     ended = await attempt(pgs, graph, order, on_event)

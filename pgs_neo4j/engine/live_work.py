@@ -1,4 +1,4 @@
-"""Work in the background of a process: runs, jobs, and the questions of agents."""
+"""Work in the background of a process: runs, jobs, and questions from agents."""
 
 from __future__ import annotations
 
@@ -24,13 +24,14 @@ class Viewer(Protocol):
         """Return whether the caller may see a graph."""
 
     def own_session(self, stored: str) -> str | None:
-        """Return the caller's name of a stored session; None for a session of another caller."""
+        """Return the caller's own name for a stored session; None if another caller owns it."""
 
 
 class LiveWork(Protocol):
     """A piece of work. Callers who see its graph and its session see it.
 
-    ``begun`` is set at the latest by its end, so that it can be waited for.
+    ``begun`` is set when the work begins, or at the latest when it ends, so that waiting for it
+    never blocks forever.
     """
 
     id: str
@@ -41,23 +42,23 @@ class LiveWork(Protocol):
 
     @property
     def session(self) -> str:
-        """The stored session that it belongs to."""
+        """The stored session that the work belongs to."""
 
     @property
     def title(self) -> str:
-        """The name for it in errors and logs."""
+        """The name of the work in errors and logs."""
 
     def close(self) -> None:
-        """Note its end: its task has ended, which may have been canceled at any point."""
+        """Record that the task has ended. It may have been canceled at any point."""
 
 
 def is_active(work: LiveWork) -> bool:
-    """Return whether work has not ended yet; it may still wait for its turn."""
+    """Return whether work has not ended yet; the work may still wait for its turn."""
     return work.ended_at is None
 
 
 async def wait_for_end(work: LiveWork, timeout_s: float | None = None) -> None:
-    """Return when work has ended, or after some time. A canceled wait leaves it in progress."""
+    """Wait until work ends, at most ``timeout_s``. Canceling the wait does not cancel the work."""
     if work.task is not None:
         await asyncio.wait([work.task], timeout=timeout_s)
 
@@ -69,8 +70,9 @@ WorkT = TypeVar("WorkT", bound=LiveWork)
 class LiveBoard(Generic[WorkT]):
     """Starts work of one kind, finds it by id, cancels it, forgets it later, and stops it all.
 
-    Work that ended is kept for ``keep_s``, unless ``most_ended`` others ended after it. ``cancel``
-    waits up to ``cancel_s`` for its end, and ``stop`` up to ``stop_s``.
+    Finished work can be found for ``keep_s``, or until ``most_ended`` other pieces of work have
+    ended after it. ``cancel`` waits at most ``cancel_s`` for the work to end, and ``stop`` waits at
+    most ``stop_s``.
     """
 
     keep_s: float = 900.0
@@ -78,7 +80,7 @@ class LiveBoard(Generic[WorkT]):
     cancel_s: float | None = None
     stop_s: float = 2.5
     advice: str = "follow its events"
-    """What to do instead of starting work that is in progress."""
+    """What the error for work that is already in progress advises."""
     by_id: dict[str, WorkT] = field(default_factory=dict, repr=False)
     stopping: bool = False
 
@@ -87,9 +89,10 @@ class LiveBoard(Generic[WorkT]):
     ) -> asyncio.Task[object]:
         """Start work, and return its task. Raises BusyError.
 
-        Nothing is awaited between the checks and the task. So of two starts with one id the second
-        is always refused, and all work that can be found can be canceled. Callers with limits of
-        their own check them right before, and await nothing in between either.
+        Nothing is awaited between the checks and the creation of the task. So the second of two
+        starts with the same id is always refused, and all work on the board can be canceled.
+        Callers with their own limits must check them right before this call, also without awaiting
+        in between.
         """
         self._forget_ended()
         if self.stopping:
@@ -105,26 +108,26 @@ class LiveBoard(Generic[WorkT]):
     def find(self, id_: str, viewer: Viewer) -> WorkT | None:
         """Return work that is in progress or ended lately; None if the caller must not see it.
 
-        The database is then asked for it, as for work that does not exist: an immediate refusal
-        would show by its speed that it exists.
+        For hidden work, callers must query the database, as they do for work that does not exist.
+        An immediate refusal would reveal by its speed that the work exists.
         """
         work = self.by_id.get(id_)
         return work if work is not None and _sees(viewer, work) else None
 
     def active(self, viewer: Viewer | None = None, graph: str | None = None) -> list[WorkT]:
-        """Return the work in progress: all, or what a caller sees, or what is on one graph."""
+        """Return work in progress; if given, only what ``viewer`` sees and only on ``graph``."""
         active = [one for one in self.by_id.values() if is_active(one)]
         active = [one for one in active if graph in (None, one.graph)]
         return [one for one in active if viewer is None or _sees(viewer, one)]
 
     async def cancel(self, work: WorkT) -> None:
-        """Cancel work, and return when it has ended, or after ``cancel_s``."""
+        """Cancel work, and wait at most ``cancel_s`` until it has ended."""
         if work.task is not None and is_active(work):
             work.task.cancel()
             await wait_for_end(work, self.cancel_s)
 
     async def stop(self) -> list[WorkT]:
-        """Cancel all work, and refuse new work. Return what has not ended after ``stop_s``."""
+        """Cancel all work, refuse new work, and return work that has not ended after ``stop_s``."""
         self.stopping = True
         working = self.active()
         tasks = [work.task for work in working if work.task is not None]
@@ -138,15 +141,15 @@ class LiveBoard(Generic[WorkT]):
         return late
 
     def _close(self, work: WorkT, task: asyncio.Task[Any]) -> None:
-        # A task that is canceled before its first step cannot note its end by itself.
+        # A task that is canceled before its first step cannot record its own end.
         if is_active(work):
             work.close()
         if not task.cancelled():
-            task.exception()  # otherwise asyncio logs it a second time
+            task.exception()  # otherwise asyncio logs the error a second time
         work.begun.set()
 
     def _forget_ended(self) -> None:
-        """Forget work that ended long ago, or before many others."""
+        """Forget work that ended more than ``keep_s`` ago, and all but the last ``most_ended``."""
         ended = [work for work in self.by_id.values() if not is_active(work)]
         ended.sort(key=lambda work: work.ended_at or 0.0)
         old = monotonic() - self.keep_s

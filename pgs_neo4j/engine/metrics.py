@@ -29,7 +29,7 @@ from pgs_neo4j.model import Usage
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 FRESH_S, PATIENCE_S = 5.0, 5.0
-"""Seconds for which the figures of graphs are reused, and the most seconds to wait for them."""
+"""Seconds for which the figures of graphs are reused, and maximum seconds to read new ones."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,7 +162,7 @@ class MetricFigures:
         return self.values.get(metric, {}).get(labels, 0.0)
 
     def of_graphs(self, graphs: frozenset[str] | None) -> MetricFigures:
-        """Return the figures of these graphs, and all without a graph; None means all graphs."""
+        """Return the figures of ``graphs`` and those about no graph; None means all graphs."""
         if graphs is None:
             return self
         return replace(
@@ -321,7 +321,7 @@ def job_text(jobs: Sequence[EndedJob], states: Sequence[GraphState], exit_code: 
     known = {state.graph for state in states}
     for ended in jobs:
         if isinstance(ended, FailedJob) and ended.job is None:
-            # A name of no stored graph may be any text, so it must not become a label.
+            # If the graph is not stored, its name may be any text, so it must not become a label.
             if ended.graph in known:
                 figures.set(OUTCOME, 1, ended.graph or "", "failed")
             continue

@@ -79,7 +79,7 @@ class Partitions:
         return await check_drift(order, tools, scan=scan)
 
     def outlook(self, drift: Drift, **knobs: Unpack[Knobs]) -> Origin | None:
-        """Return how the next partitioning would start; None if none is needed.
+        """Return how the next partitioning would start; None if it is not needed.
 
         It assumes the algorithm of the graph's partitions, unless the call passes another one.
         """

@@ -25,7 +25,7 @@ class KeptGraph:
 
 @dataclass(frozen=True, slots=True)
 class Purged:
-    """What a purge removed, as counts, and what it kept because it is the user's.
+    """What a purge removed, as counts, and what stays because it is the user's data.
 
     ``kept`` are graphs that were ingested or loaded. ``kept_indexes`` and ``kept_constraints`` are
     the names of the indexes and constraints on them.

@@ -28,7 +28,7 @@ class DayCost:
     """The cost of one task of a graph on a day (UTC), for one session and the same models.
 
     ``task`` is run, search, plan, ingest, partition, or analogies. Only runs have a session. A run
-    that continued past midnight counts on both days. ``cache_read_tokens`` are input tokens that
+    that continued after midnight counts on both days. ``cache_read_tokens`` are input tokens that
     came from a provider's prompt cache, and ``cache_write_tokens`` are input tokens that were
     stored there. ``unpriced`` counts calls of models without prices; ``cost`` leaves these calls
     out.
@@ -71,7 +71,8 @@ class Runs:
 
         ``answered`` leaves out runs without an answer. ``asked`` leaves out answers from a search.
         Without ``graph``, only runs of the graphs in ``graphs`` are returned; None means all
-        graphs. ``sessions_of`` is a prefix of the names of sessions. Raises UnknownGraphError.
+        graphs. ``sessions_of`` limits the runs to sessions whose names begin with this prefix.
+        Raises UnknownGraphError.
         """
         chosen = [(await self._core.graph(graph)).name] if graph else graphs
         return await list_runs(

@@ -38,8 +38,8 @@ class Sessions:
     async def runs(self, session: str, graph: str | None = None) -> list[Json]:
         """Return the runs of a session, oldest first.
 
-        Each run has its properties and one row per sweep. ``redefined`` is true if it was asked of
-        an earlier definition of the graph. Raises UnknownSessionError.
+        Each run has its properties and one row per sweep. ``redefined`` is true if the run was
+        asked of an earlier definition of the graph. Raises UnknownSessionError.
         """
         stored = await self._core.graph(graph)
         runs = await stored_sessions.show_runs(self._core.db, stored.name, session)
@@ -52,8 +52,8 @@ class Sessions:
     async def coverage(self, session: str, graph: str | None = None) -> Coverage | None:
         """Return a session's coverage of the current generation.
 
-        Returns None if there is no generation, or if it was made for an earlier definition of the
-        graph.
+        Returns None if there is no generation, or if the generation was made for an earlier
+        definition of the graph.
         """
         name = graph or (await self._core.graph(None)).name
         current = await self._read_current(name, await self._list_redefined())
@@ -72,7 +72,7 @@ class Sessions:
         return {stored.name for stored in await catalog.graphs(self._core.db) if stored.redefined}
 
     async def _read_current(self, graph: str, redefined: set[str]) -> Partitioning | None:
-        """Return the current partitions of a graph; None if they are of an earlier definition."""
+        """Return the current partitions of a graph; None if its definition has changed since."""
         return None if graph in redefined else await read_current(self._core.db, graph)
 
     async def _read_coverage(

@@ -23,7 +23,7 @@ class Surveyor:
         return await surveys.survey(self._core.db, labels, relationship_types)
 
     async def check_labels(self, labels: Sequence[str]) -> None:
-        """Raise MappingError for a label that no node has, with the label that may be meant."""
+        """Raise MappingError for a label that no node has, with a similar label."""
         await surveys.check_labels(self._core.db, labels)
 
     async def domains(self, survey: Survey) -> tuple[tuple[Domain, Proposal], ...]:

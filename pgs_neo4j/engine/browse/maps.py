@@ -1,7 +1,7 @@
 """Draws the map of a generation: its places, their positions, and the links between them.
 
-To compute the positions takes seconds, and the positions of a generation never change. So the first
-map stores them on the generation's node, as a property of bytes: two whole numbers for each place.
+Computing the positions takes seconds, but they never change for a generation. So the first map
+stores the positions on the generation's node as bytes, two whole numbers for each place.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from pgs_neo4j.model import MapPlace, Partition, PartitionAnalogy, PartitionFlag
 from pgs_neo4j.pgs.runs import keys
 
 MOST_PLACES = 1000
-"""The most places of one map. A graph with more partitions is shown by units of its hierarchy."""
+"""Maximum places on one map. A graph with more partitions is shown by units of its hierarchy."""
 MOST_LINKS = 5000
 MOST_ARCS = 300
-"""The most pairs of partitions that analogies link, and the most flags."""
+"""Maximum number of pairs of partitions linked by analogies, and maximum number of flags."""
 FRAME = (1.6, 1.0)
 """Width and height of the treemap."""
 DIGITS = 4
-"""Decimal places of a position, as a share of the map from 0 to 1. Four of them fit in 16 bits."""
+"""Decimal places of a position, as a share of the map from 0 to 1. Four digits fit in 16 bits."""
 _STORED_TYPE = np.dtype(np.uint16).newbyteorder("<")
 Links = dict[tuple[int, int], float]
 
@@ -186,7 +186,7 @@ def unpack(positions: bytes, count: int) -> NDArray[np.float64] | None:
 
 
 async def read_analogies(db: Database, view: GraphView) -> tuple[PartitionAnalogy, ...]:
-    """Return the pairs of current partitions that analogies link, most links first."""
+    """Return the pairs of current partitions linked by analogies, most links first."""
     rows = await db.read(
         queries.get("engine/browse/read_analogies"),
         graph=view.name,

@@ -1,7 +1,7 @@
 """Reads one node: its text, its properties, its partition, and the findings that cite it.
 
-What all modules of this folder share is here: the view that limits what is read, the limit of a
-page, and the title and weight of a row's node.
+This module also defines what the modules of this folder share: the view that limits what is read,
+the maximum page size, and functions for the title and weight of a row's node.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pydantic import TypeAdapter
-from typing_extensions import TypedDict  # pydantic accepts no other one on Python 3.11
+from typing_extensions import TypedDict  # pydantic requires this one on Python 3.11
 
 from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database
@@ -28,19 +28,19 @@ from pgs_neo4j.text.json_data import Json, plain_data
 MOST_LISTED = 500  # neighbors, members, or findings on one page
 HEAD = 200  # characters of a text or property from which a title is made
 LONGEST_ID = 200  # characters; element ids have about 50
-CHARACTERS = 500  # the most characters of a property that is not read as text
-ITEMS = 20  # the most items of a property that is a list
+CHARACTERS = 500  # maximum characters to show of a property that is not read as text
+ITEMS = 20  # maximum items to show of a list property
 MOST_PROPERTIES = 100
 NAMES = ("element_id", "labels", "text", "title", "key")
-"""The values of a row that ``node_text.node`` takes."""
+"""Names of the row's values that are passed to ``node_text.node``."""
 WHAT = "a finding of a run"
-"""What an error calls a stored finding that is damaged."""
+"""How error messages refer to a damaged stored finding."""
 _TEXT, _DOUBTS = TypeAdapter(str), TypeAdapter(list[str])
 
 
 @dataclass(frozen=True, slots=True)
 class GraphView:
-    """The name and the mapping of a graph. Nothing outside of it is read."""
+    """The name and the mapping of a graph. Nothing outside this graph is read."""
 
     name: str
     mapping: GraphMapping
@@ -121,10 +121,10 @@ async def read_findings(
     sessions: Sequence[str] | None = None,
     limit: int = 20,
 ) -> tuple[NodeFinding, ...]:
-    """Return findings that cite a node, the latest run first, with marks where they are in doubt.
+    """Return findings that cite a node, the latest run first; doubtful findings are marked.
 
-    Only runs of these ``sessions`` count; None means all. Raises UnknownNodeError, and UsageError
-    for a ``limit`` out of range.
+    Only runs of the given ``sessions`` count; None means all. Raises UnknownNodeError, and
+    UsageError for a ``limit`` out of range.
     """
     check_limit(limit)
     rows = await db.read(

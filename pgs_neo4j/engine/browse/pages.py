@@ -28,7 +28,7 @@ from pgs_neo4j.text.node_text import stated_text
 MOST = 200_000  # relationships of one node
 LONGEST_FACT = 1000  # characters
 FIRST = 4  # relationships to try in the first round, per neighbor of a page
-GROWTH = 20  # each round tries this many times as many relationships as the last one
+GROWTH = 20  # factor by which each round considers more relationships than the previous round
 LARGEST = 2**31  # id or rank to ask for; the database refuses numbers beyond 64 bits
 
 
@@ -41,7 +41,7 @@ async def read_neighbors(
     after: str | None = None,
     limit: int = 50,
 ) -> NeighborPage:
-    """Return a page of a node's neighbors; the first comes with counts.
+    """Return a page of a node's neighbors; the first page also has counts by type.
 
     Raises UnknownNodeError, UnknownPageError, and UsageError for a malformed ``limit``.
     """
@@ -82,7 +82,7 @@ async def _read_page(
 ) -> NeighborPage:
     """Return a page of neighbors.
 
-    It takes several rounds if many relationships lead out of the view.
+    Relationships are read in rounds, because many of them may lead out of the view.
     """
     neighbors: list[Row] = []
     candidates, more = FIRST * (limit + 1), True

@@ -1,8 +1,8 @@
 """Builds the demo graph from the standard library, without importing it, as a file to load.
 
 Nodes are modules, classes, functions, and methods, with signature and docstring as text.
-Relationships are CONTAINS, IMPORTS, INHERITS, and MENTIONS (one docstring names another node). It
-is a graph with real domains that anyone who knows Python can judge.
+Relationships are CONTAINS, IMPORTS, INHERITS, and MENTIONS (one docstring names another node). The
+graph has real domains, so anyone who knows Python can judge its partitions.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ WEIGHTS: dict[RelationshipType, float] = {
 }
 _NAME = re.compile(r"([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*)(\()?")
 _NO_ENGLISH_WORD = re.compile(r"[A-Za-z0-9]_[A-Za-z0-9]|[a-z][A-Z]|[A-Z]{2,}[a-z]")
-_SHORTEST = 4  # the fewest characters of a name that counts as a mention
+_SHORTEST = 4  # minimum characters of a name that counts as a mention
 _BUILTINS = frozenset(dir(builtins))
 
 

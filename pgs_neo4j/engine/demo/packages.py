@@ -17,7 +17,7 @@ PACKAGE_QUESTIONS = (
 ENDINGS = {"text/markdown": ".md", "text/x-rst": ".rst"}
 """File endings by the media type of a description; other descriptions are plain text."""
 SHORTEST = 40
-"""The fewest characters of a description; a shorter one is a placeholder."""
+"""Minimum characters of a description; shorter descriptions are placeholders."""
 _SEPARATORS = re.compile(r"[-_.]+")
 
 

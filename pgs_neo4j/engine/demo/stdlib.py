@@ -166,7 +166,7 @@ def _make_source(tree: ast.Module, module: str, is_package: bool) -> Source:
 
 
 def _list_imports(tree: ast.Module, package: str) -> Iterator[tuple[str, str, str]]:
-    """Yield each import: the bound name, what it means, and the full name of what is imported."""
+    """Yield each import: the bound name, the full name it is bound to, and the imported name."""
     for statement in ast.walk(tree):
         if isinstance(statement, ast.Import):
             for alias in statement.names:
@@ -180,7 +180,7 @@ def _list_imports(tree: ast.Module, package: str) -> Iterator[tuple[str, str, st
 
 
 def _find_origin(statement: ast.ImportFrom, package: str) -> str:
-    """Return the absolute name of the module that is imported from."""
+    """Return the absolute name of the module from which a statement imports."""
     if not statement.level:
         return statement.module or ""
     parts = package.split(".")

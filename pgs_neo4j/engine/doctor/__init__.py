@@ -1,7 +1,7 @@
 """Examines a setup from configuration to model, and suggests fixes.
 
-``examination`` calls the other modules in order, and each of them examines one part. What they
-share is here: a check, which is one line of the result.
+``examination`` calls the other modules in order, and each module examines one part. This module
+defines what they share: a check, which is one line of the result.
 """
 
 from __future__ import annotations

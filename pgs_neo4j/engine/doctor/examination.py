@@ -36,7 +36,7 @@ from pgs_neo4j.engine.doctor.server import connect_in_stages, examine_server
 from pgs_neo4j.errors import ConfigError, LocalServerError
 
 TIMEOUT_S = 60.0
-"""The most seconds that a query may take, even if the settings allow more."""
+"""Maximum seconds for a query, even if the settings allow more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +119,7 @@ async def examine(
 
 
 def _describe_file() -> str:
-    """Say which file the settings are from, or where a file would be read."""
+    """Describe which file the settings are from, or in which folders no file was found."""
     found = config_file()
     if found is not None:
         return f"they are from {found}"

@@ -24,7 +24,7 @@ from pgs_neo4j.search.known_indexes import covering_indexes, covering_text_index
 from pgs_neo4j.text.shown import counted, percent
 
 NAMES = ("graphs",)
-MIN_SHARE = 0.5  # of nodes with an embedding; if it is lower, centroids represent a minority
+MIN_SHARE = 0.5  # of nodes with an embedding; below it, centroids represent a minority
 EMPTY = "it holds no text yet; 'pgs ingest' adds documents"
 INGESTED_FIX = (
     "another program has written to the nodes of this graph: undo that, or make the graph again "
@@ -96,7 +96,7 @@ def _list_ingested(stored: list[StoredGraph]) -> set[str]:
 def _check_mapping(graph: StoredGraph, content: Survey, *, ingested: bool) -> Check:
     name = f"graph {graph.name}"
     if not content.labels and ingested:
-        # An ingestion stored this mapping, and no other mapping would find more.
+        # This mapping was stored by an ingestion, so changing it would not find more nodes.
         found = "no entity was found in its documents" if graph.name.endswith(ENTITIES) else EMPTY
         return Check(name, "ok", found)
     if not content.labels:
@@ -117,8 +117,8 @@ def _check_mapping(graph: StoredGraph, content: Survey, *, ingested: bool) -> Ch
 async def _check_partitions(db: Database, graph: StoredGraph, size: float) -> list[Check]:
     """Return a warning if partitions are longer than one pass, else nothing.
 
-    Also returns nothing if they were already made within the limit that would be advised, because
-    making them again would change nothing.
+    Also returns nothing if the partitions were already made with the limit that the warning would
+    advise, because making them again would change nothing.
     """
     limit = fitting_limit(size)
     try:
@@ -170,7 +170,7 @@ async def _check_embeddings(
 
 
 def _measure_embedding_share(content: Survey, embedding: str) -> float:
-    """Return the share of nodes with a vector, 0 to 1; each label weighs as much as its nodes."""
+    """Return the share of nodes with a vector, 0 to 1; labels are weighted by their nodes."""
     total = sum(sample.count for sample in content.labels if sample.sampled)
     return sum(
         sample.count * sum(nodes for size, nodes in item.sizes if size) / sample.sampled / total

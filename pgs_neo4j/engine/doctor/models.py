@@ -26,7 +26,7 @@ from pgs_neo4j.pgs.sweeping.report import SYSTEM, parse_report
 from pgs_neo4j.text.shown import counted, money, one_line, seconds, used_tokens
 
 TIMEOUT_S = 30.0
-NAMED = 8  # the most models of an endpoint that a fix names; similar names come first
+NAMED = 8  # maximum models of an endpoint to name in a fix; similar names come first
 ENDPOINT_FIX = (
     "check PGS_LLM_BASE_URL and PGS_LLM_API_KEY, or use no model: PGS_LLM_PROVIDER=extractive"
 )
@@ -40,9 +40,9 @@ UNSET = (
     "share its words"
 )
 ROOM = 2_000
-"""The most tokens of the reply; a model that thinks needs most of them."""
+"""Maximum tokens of the reply; a thinking model uses most of them to think."""
 SHOWN = 120
-"""The most characters to show of a reply that is no report."""
+"""Maximum characters to show of a reply that is not a report."""
 QUESTION = "What is a lighthouse for?"
 NODES = """\
 Partition P1: 2 nodes. Keywords: lighthouse, ships.
@@ -129,7 +129,7 @@ def sweep_pass_size(settings: Settings, config: PGSConfig) -> float:
 
 
 async def examine_models(settings: Settings, config: PGSConfig) -> tuple[Check, ...]:
-    """Check the model of each task; a model of several tasks is checked once."""
+    """Check the model of each task; a model used for several tasks is checked once."""
     if not settings.uses_models:
         detail = "extractive: no language model; answers consist of sentences of the graph"
         return (Check("model", "ok", detail),)

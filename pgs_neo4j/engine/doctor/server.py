@@ -1,8 +1,8 @@
 """Checks of the server: whether it can be reached, and whether the user may do what pgs needs.
 
-First come the stages from the address to an open connection, then rights, schema, procedures, GDS,
-and indexes. A release may lack a procedure that pgs calls, or the user may lack the right to call
-it.
+The first checks cover the stages from the address to an open connection. The others cover rights,
+schema, procedures, GDS, and indexes. A release may lack a procedure that pgs calls, or the user may
+lack the right to call it.
 """
 
 from __future__ import annotations

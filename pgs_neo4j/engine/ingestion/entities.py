@@ -36,8 +36,8 @@ class Entities:
     ) -> list[EntityInfo]:
         """Return entities, the most mentioned first. Raises DatabaseError.
 
-        ``text`` is a part of one of their names, and ``kind`` is their type; both in upper or lower
-        case.
+        ``text`` must occur in one of the entity's names, and ``kind`` is its type; case is ignored
+        in both.
         """
         if limit < 1:
             raise UsageError(f"limit must be 1 or more; got {limit}")
@@ -46,7 +46,7 @@ class Entities:
     async def show(self, graph: str, entity: str) -> EntityPage:
         """Return an entity with its names, chunks, and relations.
 
-        Raises UsageError if no entity, or more than one, is meant, and DatabaseError.
+        Raises UsageError if ``entity`` matches no entity, or more than one, and DatabaseError.
         """
         return await read_entity(self._core.db, graph, entity)
 

@@ -108,7 +108,7 @@ class Ingester:
 
     @property
     def endings(self) -> tuple[str, ...]:
-        """The endings of files that the built-in readers take; none with a loader of your own."""
+        """File endings that the built-in readers accept; empty with a loader of your own."""
         return () if Parts(self._core).loader() else ENDINGS
 
     def most_bytes(self, name: str) -> int | None:
@@ -213,8 +213,8 @@ class Ingester:
     ) -> DocumentDetails:
         """Return a document of a graph, by its id or name, with its chunks.
 
-        Whether it is stale depends on the model and the settings of this engine. Pass the parts
-        that ingested it if they were your own. Raises UnknownDocumentError, UsageError for a name
+        Whether it is stale depends on the model and the settings of this engine. If parts of your
+        own ingested the document, pass them. Raises UnknownDocumentError, UsageError for a name
         that several documents have, and DatabaseError.
         """
         db, config = self._core.db, self._core.config
@@ -247,10 +247,11 @@ class Ingester:
         """Delete documents with everything that only they contain, and prove that it is gone.
 
         The whole database is searched for their text. ``forget`` also removes the text of answers
-        that quote it. ``resolver`` is the resolver of the ingestion, if it was your own. A deletion
-        that broke off is continued. ``documents`` may also be ids from ``unfinished``; then the
-        kept extractions of these documents are deleted. The last document of a graph takes all kept
-        extractions with it. Raises UnknownDocumentError, BusyError, and DatabaseError.
+        that quote it. ``resolver`` is the resolver of the ingestion, if it was your own. An
+        interrupted deletion is continued. ``documents`` may also be ids from ``unfinished``; then
+        the kept extractions of these documents are deleted. Deleting the last document of a graph
+        also deletes all kept extractions. Raises UnknownDocumentError, BusyError, and
+        DatabaseError.
         """
         core = self._core
         await ensure_schema(core.db)
@@ -283,9 +284,10 @@ class Ingester:
             )
 
     async def unfinished(self, graph: str) -> list[str]:
-        """Return the ids of documents whose first ingestion broke off. Raises DatabaseError.
+        """Return the ids of documents whose first ingestion was interrupted. Raises DatabaseError.
 
-        Their extractions are kept, so that ingesting them again does not pay for these again.
+        Their extractions are kept, so that ingesting the documents again pays only for what is
+        missing.
         """
         kept = await read_kept_documents(self._core.db, graph)
         stored = await read_documents(self._core.db, graph) if kept else {}
@@ -352,8 +354,8 @@ class Ingester:
 def semantic_chunker(core: Core, config: PGSConfig, calls: Calls) -> SemanticChunker | None:
     """Return the chunker that divides documents by meaning, if the settings choose it, else None.
 
-    Its calls belong to the ingestion: they are queued, counted, and kept within its limits. Raises
-    ConfigError without an embedder, and for a limit that needs a price.
+    The chunker's calls belong to the ingestion: they are queued, counted, and limited with its
+    other calls. Raises ConfigError without an embedder, and for a limit that needs a price.
     """
     if config.chunk_strategy != "semantic":
         return None

@@ -29,15 +29,15 @@ KIND = "ingest"
 PARTS = frozenset(("loader", "chunker", "extractor", "resolver", "describer"))
 UNFINISHED: tuple[DocumentState, ...] = ("failed", "waiting")
 MOST_UNFINISHED = 100
-"""The most unfinished documents that a record names."""
+"""Maximum unfinished documents to name in a record."""
 MOST_CHARACTERS = 300
-"""The most characters of the reason why a document failed."""
+"""Maximum characters to keep of the reason why a document failed."""
 _URL = re.compile(r"\bhttps?://\S+")
 KEPT_KNOBS = (
     *("chunk_strategy", "chunk_tokens", "chunk_overlap", "gleaning", "max_document_mb"),
     *("max_calls", "max_tokens", "max_cost", "run_timeout_s"),
 )
-"""Settings that decide how documents are read, and limits, which count from zero again."""
+"""Settings to record: how documents are read, and limits, which count from zero on a resume."""
 
 
 async def record_ingestion(
@@ -74,8 +74,8 @@ async def record_ingestion(
 def kept_options(paths: Paths, options: IngestOptions, config: PGSConfig) -> Json:
     """Return the options that a record keeps, to continue the ingestion from any folder.
 
-    Empty if it cannot be continued: a record keeps no secrets, and no texts, schemas, and parts
-    that a program passed as objects.
+    Empty if the ingestion cannot be continued: a record never contains secrets or texts, nor
+    schemas or parts that a program passed as objects.
     """
     kept: Json = {name: value for name, value in options.items() if value is not None}
     places = [_make_kept_path(path) for path in list_paths(paths)]
@@ -94,7 +94,7 @@ def kept_options(paths: Paths, options: IngestOptions, config: PGSConfig) -> Jso
 def options_of(job: Job) -> tuple[list[str], Json]:
     """Return the paths and the options with which to continue an ingestion.
 
-    Raises UsageError for a job that is no ingestion, or cannot be continued from its record.
+    Raises UsageError for a job that is not an ingestion, or cannot be continued from its record.
     """
     if job.kind != KIND:
         raise UsageError(f"job {job.id} is a {job.kind}; 'pgs repartition' runs it again")
@@ -112,7 +112,7 @@ def options_of(job: Job) -> tuple[list[str], Json]:
 
 
 def _make_kept_path(path: str | Path | DocumentSource) -> str | None:
-    """Return a path as a record keeps it; None for a text, and for an address with a secret."""
+    """Return a path in its recorded form; None for a text, or an address with a secret."""
     if isinstance(path, DocumentSource):
         return None
     if isinstance(path, str) and is_url(path):
@@ -181,5 +181,5 @@ def _list_unfinished(done: Ingested) -> Json:
 
 
 def _clean_reason(reason: str) -> str:
-    """Return a reason as a record keeps it: without secrets, and not too long."""
+    """Return a reason to record: without secrets, and cut to MOST_CHARACTERS."""
     return redacted(_URL.sub(lambda url: masked_address(url[0]), reason))[:MOST_CHARACTERS]

@@ -55,14 +55,15 @@ class IngestOptions(TypedDict, total=False):
     are read; with ``forget``, also the text of answers that quote them. ``refresh`` extracts again
     what another model, prompt, or schema extracted. ``columns`` say what the columns of records
     mean. ``allow_private`` also fetches URLs of private addresses. ``arbiter`` asks the sweep model
-    about similar names that spelling alone does not make one entity. ``embed`` makes vectors of
-    chunks, entities, and facts with the embedder of the settings, or with one of your own.
+    whether similar names mean one entity if their spelling does not decide it. ``embed`` makes
+    vectors of chunks, entities, and facts with the embedder of the settings, or with one of your
+    own.
 
     Five parts can be replaced. ``loader`` reads the files, ``chunker`` decides where chunks end,
     ``extractor`` finds what they say, ``resolver`` decides which names are variants of each other,
-    and ``describer`` makes one description of many. The default is the part that the settings name,
-    or else the built-in part. A part whose signature has changed since the last ingestion does its
-    work again.
+    and ``describer`` combines several descriptions into one. The default is the part that the
+    settings name, or else the built-in part. A part whose signature has changed since the last
+    ingestion does its work again.
     """
 
     label: str | None
@@ -208,10 +209,10 @@ async def _store_mappings(db: Database, graph: str, label: str, model: str | Non
 
 
 async def _index_vectors(db: Database, mapping: GraphMapping, dimensions: int) -> None:
-    """Create the vector indexes of a graph, in place of its indexes for vectors of another length.
+    """Create a graph's vector indexes, and replace its indexes for vectors of another length.
 
-    Each type of its relationships gets an index, so that all facts of the view are known to be
-    indexed. The indexes of types without facts stay empty.
+    Each relationship type of the graph gets an index, so that all facts of the view are certain to
+    be indexed. The indexes of types without facts stay empty.
     """
     types = {(name, dimensions): 1 for name in mapping.relationship_types}
     wanted = [*want_vectors(mapping, dimensions), *want_facts(mapping, types)]

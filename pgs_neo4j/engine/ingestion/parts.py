@@ -1,6 +1,6 @@
-"""Takes the parts of an ingestion from a call, or from the code that the settings name.
+"""Finds the parts of an ingestion: objects that a call passes, or code that the settings name.
 
-With these parts, it also opens the documents of a graph for writing.
+With these parts, the module also opens the documents of a graph for writing.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Parts:
     """The parts that replace built-in ones: parts that a call passes, or that the settings name.
 
     Each method returns None if the built-in part is to be used, and raises ConfigError for code
-    that cannot be used, or must not run.
+    that cannot be used, or that must not run.
     """
 
     core: Core
@@ -58,7 +58,7 @@ class Parts:
         return self._find_part("describer", given)
 
     def _find_part(self, kind: str, given: Part | None) -> Part | None:
-        """Return the part of the call, or else that of the settings, which is made only once."""
+        """Return the part from the call, else the part from the settings, which is made once."""
         if given is not None:
             check_given(kind, given, PARTS[kind])
             return given
@@ -112,7 +112,7 @@ def make_part(setting: str, code: str, needed: tuple[str, ...]) -> object:
 
 
 def _is_factory(named: object) -> bool:
-    """Return whether to call an object to make a part: a class, or a function that is no part."""
+    """Return whether an object makes a part if called: a class, or a function but not a part."""
     return isinstance(named, type) or (callable(named) and not hasattr(named, "signature"))
 
 
@@ -121,9 +121,9 @@ def hold_graph(
 ) -> AbstractAsyncContextManager[Writer]:
     """Hold the right to write the documents of a graph.
 
-    The writer has the signature of the describer in use, so that outdated descriptions wait for it.
-    Raises ConfigError for parts that cannot be used. Entering raises UsageError, BusyError,
-    LeaseLostError, and DatabaseError.
+    The writer carries the current describer's signature, so that entities whose descriptions are
+    outdated are queued for it. Raises ConfigError for parts that cannot be used. Entering the
+    context raises UsageError, BusyError, LeaseLostError, and DatabaseError.
     """
     parts = Parts(core)
     own = parts.describer()

@@ -29,9 +29,9 @@ if TYPE_CHECKING:
     from pgs_neo4j.config import Knobs
     from pgs_neo4j.engine import PGS
 
-LATEST_S = 3600  # how late a job may begin, on a machine that slept
+LATEST_S = 3600  # seconds that a job may begin late, for example after the machine slept
 Open = Callable[[ScheduleEntry], "AbstractAsyncContextManager[PGS]"]
-"""Connects for the job of an entry, with models if it ingests."""
+"""Opens the engine for the job of an entry, with models if the job is an ingestion."""
 Ended = EndedJob | Ingested
 
 
@@ -68,7 +68,8 @@ class Planned:
 def plan(entries: Sequence[ScheduleEntry]) -> tuple[Planned, ...]:
     """Return the entries with their triggers.
 
-    Raises ConfigError if there are no entries, or for an invalid entry, which it names.
+    Raises ConfigError if there are no entries, or if an entry is invalid; the error names the
+    entry.
     """
     if not entries:
         raise ConfigError(

@@ -48,22 +48,23 @@ RELATIONSHIP_WEIGHT_WORDS = (
     "count",
     "frequency",
 )
-# The role of a person in a film or on a team. Its texts are short, and only relationships have it.
+# Names for the role of a person in a film or on a team. Roles are short texts, and only
+# relationships have them.
 ROLE_WORDS = ("role", "roles", "character", "characters")
 EMBEDDING_WORDS = ("embedding", "embeddings", "vector", "emb")
 
 NUMBERS = frozenset({"INTEGER", "FLOAT"})
 MIN_TEXT_SHARE = 0.05  # of a label's nodes
-MIN_TEXT_NODES = 0.5  # the least share of a label's nodes with a key, for it to be their title
-MIN_LONG = 120  # mean characters from which prose counts, whatever its property is called
-MIN_DISTINCT_SHARE = 0.05  # of the nodes; below, a property enumerates a few values
-# The least share of distinct titles, by the rank of the property's name: the less directly the name
-# says title, the more titles must differ.
+MIN_TEXT_NODES = 0.5  # minimum share of nodes with a key for the key to serve as title
+MIN_LONG = 120  # mean characters from which a property counts as prose, whatever its name
+MIN_DISTINCT_SHARE = 0.05  # of the nodes; a property with fewer distinct values is an enumeration
+# Minimum share of distinct titles, by the rank of the property's name. The less clearly the name
+# means title, the more titles must differ.
 LEAST_DISTINCT = (0.0, 0.5, 0.5, 0.5, 0.9)
 MAX_TITLE_LENGTH = 200
 MIN_KEY_SHARE = 0.99
 IDENTIFYING_WORDS = (*KEY_WORDS, *NUMBER_WORDS)
-MIN_DIMENSIONS = 32  # of a list of numbers whose name does not say embedding
+MIN_DIMENSIONS = 32  # from this length on, a list of numbers is an embedding, whatever its name
 
 
 def is_prose(sample: LabelSample, candidate: NodeProperty) -> bool:
@@ -81,7 +82,7 @@ def is_prose(sample: LabelSample, candidate: NodeProperty) -> bool:
 
 
 def is_title(sample: LabelSample, candidate: NodeProperty) -> bool:
-    """Return whether a property's name says title, and most nodes have short strings in it."""
+    """Return whether a property's name says title, and most of its values are short strings."""
     rank = rank_title(sample.label, candidate.name)
     if rank is None or candidate.texts != candidate.nodes:
         return False

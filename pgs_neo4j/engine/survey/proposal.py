@@ -24,7 +24,7 @@ from pgs_neo4j.model import GraphMapping
 from pgs_neo4j.text.shown import percent
 
 MAX_LISTED = 10
-MIN_DISTINCT = 0.8  # of titles; with fewer, titles do not distinguish enough nodes
+MIN_DISTINCT = 0.8  # of the titles; with fewer, titles do not distinguish enough nodes
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class Proposal:
 
 @dataclass(frozen=True, slots=True)
 class LabelChoice:
-    """The title, the key, and the texts that are proposed for the nodes of one label."""
+    """The proposed title, key, and texts for the nodes of one label."""
 
     sample: LabelSample
     title: NodeProperty | None
@@ -68,8 +68,8 @@ def propose(survey: Survey, labels: Collection[str] = ()) -> Proposal:
     """Propose a mapping of all labels and types, or the mapping of a published schema.
 
     With ``labels``, which must be those of the survey, only their nodes take part. Titles, keys,
-    and texts are chosen for each label. Of properties that suit equally well, the one whose word
-    comes first in the lists of words wins, then the first one in the alphabet.
+    and texts are chosen for each label. Among equally suitable properties, the property whose word
+    comes first in the word lists wins, then the first name in alphabetical order.
     """
     if not survey.nodes:
         return Proposal(GraphMapping(), ("the database has no nodes yet; load some first",))

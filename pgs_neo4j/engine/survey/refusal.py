@@ -68,8 +68,8 @@ def refuse_types(content: Survey, mapping: GraphMapping) -> None:
             vector = any(item.sizes for item in named)
             way = "map it with --embedding" if vector else "leave it out"
             raise MappingError(
-                f"{quote_name(name)} cannot be read as text, because it holds "
-                f"{list_types(named)}; {way}, and name a property with words with --text"
+                f"{quote_name(name)} cannot be read as text, because it contains "
+                f"{list_types(named)}; {way}, and use --text to name a property that contains words"
             )
     nodes = [item for sample in content.labels for item in sample.properties]
     named = [item for item in nodes if item.name == mapping.weight]
@@ -115,7 +115,7 @@ async def note_key(db: Database, mapping: GraphMapping) -> list[str]:
 
 
 def find_named(content: Survey, name: str) -> list[NodeProperty]:
-    """Return the sampled properties that a text, title, or key of a mapping means, by label."""
+    """Return the sampled properties that the name of a text, title, or key stands for, by label."""
     wanted = set(split_property(name))
     return [
         item
@@ -165,7 +165,7 @@ def list_relationship_properties(mapping: GraphMapping) -> Iterator[tuple[str, s
 def _explain_missing_node_property(
     content: Survey, option: str, name: str, chosen: Collection[str]
 ) -> MappingError:
-    """Return the error for a missing property of nodes, with the property that may be meant."""
+    """Return the error for a missing property of nodes, with a similar property if there is one."""
     everywhere = {item.name for sample in content.labels for item in sample.properties}
     by_label = {sample.label: sample for sample in content.labels}
     for label, own in split_property(name)[1:]:

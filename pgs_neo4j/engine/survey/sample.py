@@ -28,21 +28,21 @@ from pgs_neo4j.errors import DatabaseAuthError, QueryError
 
 SAMPLE = 1_000  # nodes of a label, or relationships of a type, to inspect, approximately
 SCAN = 500_000
-"""The most index entries over which a sample is spread, which takes 0.1 s when warm.
+"""Maximum index entries over which a sample is spread; this takes 0.1 s when warm.
 
 To find domains, the first ``SCAN`` nodes of each label and relationships of each type are read.
 """
 MAX_NAMES = 100  # labels to sample, and types; the most frequent ones are sampled
 MOST_NAMES = 100
-"""The most labels, or types, to search for domains; a database with more counts as one domain."""
+"""Maximum labels or types to search for domains; a database with more is one domain."""
 MAX_PROPERTIES = 200
-BUCKETS = 65_537  # of the hash by which the statements choose a sample
+BUCKETS = 65_537  # number of hash buckets by which the statements choose a sample
 Counts = dict[str, int]
 
 
 @dataclass(frozen=True, slots=True)
 class Domain:
-    """Labels that relationships or common nodes connect, by falling count, and their types."""
+    """Labels connected by relationships or common nodes, and the types; most frequent first."""
 
     labels: tuple[str, ...]
     relationship_types: tuple[str, ...] = ()
@@ -50,7 +50,7 @@ class Domain:
 
 @dataclass(frozen=True, slots=True)
 class _Counts:
-    """The numbers of nodes and relationships; ``floor`` is where counting by scans stopped."""
+    """The numbers of nodes and relationships; counting by scans stopped at the number ``floor``."""
 
     nodes: int
     relationships: int

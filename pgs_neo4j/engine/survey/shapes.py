@@ -9,8 +9,8 @@ from typing import Literal
 
 Shape = Literal["blank", "link", "moment", "number", "code", "amount", "word", "phrase", "prose"]
 
-PROSE_WORDS = 4  # the fewest words in a row that count as prose
-# The least share of words among the pieces of prose. Addresses and product codes have fewer.
+PROSE_WORDS = 4  # minimum consecutive words that count as prose
+# Minimum share of words among the pieces of prose. Addresses and product codes have fewer.
 MIN_WORDS = 0.6
 
 _BLANK = frozenset(

@@ -106,7 +106,7 @@ async def _refuse_unknown(db: Database, content: Survey, mapping: GraphMapping) 
 
 
 def _refuse_names(of: str, what: str, wanted: Iterable[str], known: Sequence[str]) -> None:
-    """Raise MappingError for the first unknown name, with the known name that may be meant."""
+    """Raise MappingError for the first unknown name, with a similar known name if there is one."""
     for name in wanted:
         if name in known:
             continue
@@ -129,7 +129,7 @@ def _find_resembling(name: str, known: Sequence[str]) -> str | None:
 
 
 async def check_labels(db: Database, labels: Sequence[str]) -> None:
-    """Raise MappingError for a label that no node has, with labels that may be meant."""
+    """Raise MappingError for a label that no node has, with similar labels."""
     content = await survey(db, labels) if labels else None
     found = {sample.label for sample in content.labels} if content else set(labels)
     for name in labels:
@@ -138,7 +138,7 @@ async def check_labels(db: Database, labels: Sequence[str]) -> None:
 
 
 async def _refuse_labels(db: Database, mapping: GraphMapping) -> None:
-    """Raise MappingError for labels that match no node, with labels that may be meant."""
+    """Raise MappingError for labels that match no node, with similar labels."""
     everything = await survey(db)
     if not everything.nodes:
         raise MappingError("the database has no nodes for a graph; load some first")

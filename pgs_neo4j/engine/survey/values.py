@@ -10,7 +10,7 @@ from pgs_neo4j.engine.survey.shapes import Shape
 OUR_LABELS = "Pgs"
 OUR_TYPES = "PGS_"
 MAX_SHOWN = 60
-_JOINTS = str.maketrans("_.", "aa")  # signs that a name may have without quotation marks
+_JOINTS = str.maketrans("_.", "aa")  # characters that a name may have without quotation marks
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,7 +9,7 @@ from pgs_neo4j.engine.survey import candidates
 from pgs_neo4j.engine.survey.values import NodeProperty, RelationshipProperty, Survey, quote_name
 from pgs_neo4j.text.shown import percent
 
-MIN_WEIGHT_SHARE = 0.5  # of the nodes, or relationships; with fewer, structure is a better weight
+MIN_WEIGHT_SHARE = 0.5  # of the nodes or relationships; below it, structure is a better weight
 MIN_EMBEDDING_SHARE = 0.1
 
 

@@ -85,12 +85,12 @@ class Failing(Whole):
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        (Named(), "name of sweep_llm is a method; let it be a text that is not empty"),
+        (Named(), "name of sweep_llm is a method; make it a text that is not empty"),
         (Signed(), "signature of sweep_llm is a method"),
-        (Priced(), "free of sweep_llm is a method; let it be True or False"),
-        (Plain(), "complete of sweep_llm is no coroutine; write it as 'async def complete'"),
-        (Yielding(), "complete of sweep_llm is no coroutine"),
-        (Closing(), "close of sweep_llm is no coroutine"),
+        (Priced(), "free of sweep_llm is a method; make it True or False"),
+        (Plain(), "complete of sweep_llm is not a coroutine; write it as 'async def complete'"),
+        (Yielding(), "complete of sweep_llm is not a coroutine"),
+        (Closing(), "close of sweep_llm is not a coroutine"),
         (Failing(), "name of sweep_llm cannot be read, it failed with ValueError: no name yet"),
         ("gpt-5-mini", "a model is named by sweep_model='gpt-5-mini'"),
     ],
@@ -135,11 +135,11 @@ class Vectors:
 @pytest.mark.parametrize(
     ("changed", "words"),
     [
-        ({"dimensions": 0}, "dimensions of embedder is 0; let it be a whole number from 1"),
+        ({"dimensions": 0}, "dimensions of embedder is 0; make it a whole number from 1"),
         ({"dimensions": "64"}, "dimensions of embedder is '64'"),
-        ({"threshold": "high"}, "threshold of embedder is 'high'; let it be a number, or None"),
+        ({"threshold": "high"}, "threshold of embedder is 'high'; make it a number, or None"),
         ({"name": ""}, "name of embedder is ''"),
-        ({"embed": lambda self, texts: []}, "embed of embedder is no coroutine"),
+        ({"embed": lambda self, texts: []}, "embed of embedder is not a coroutine"),
     ],
 )
 def test_an_embedder_of_other_values_is_refused(changed: Any, words: str) -> None:
@@ -162,7 +162,7 @@ def test_a_chunker_that_does_not_wait_is_refused_and_a_text_points_to_the_settin
             yield 1
 
     for given in (Plain(), Yielding()):
-        with pytest.raises(ConfigError, match="divide of chunker is no coroutine"):
+        with pytest.raises(ConfigError, match="divide of chunker is not a coroutine"):
             check_given("chunker", given, PARTS["chunker"])
     with pytest.raises(ConfigError, match="chunk_strategy='sentence'"):
         check_given("chunker", "sentence", PARTS["chunker"])
@@ -181,7 +181,7 @@ def test_a_chunker_that_does_not_wait_is_refused_and_a_text_points_to_the_settin
             Short(),
             "as complete(prompt, max_tokens=…, effort=…): got an unexpected",
         ),
-        (Returning(), "stream of sweep_llm is a coroutine; let it yield pieces of text"),
+        (Returning(), "stream of sweep_llm is a coroutine; yield pieces of text"),
         (Flat(), "close of sweep_llm is no method"),
     ],
 )
@@ -223,5 +223,5 @@ def test_an_extractor_without_a_property_is_refused_before_a_call(name: str) -> 
     with pytest.raises(ConfigError, match=f"extractor has no {name}; an extractor has"):
         check_given("extractor", type("Lacking", (), lacking)(), PARTS["extractor"])
     wrong = "a text"
-    with pytest.raises(ConfigError, match=f"{name} of extractor is 'a text'; let it be"):
+    with pytest.raises(ConfigError, match=f"{name} of extractor is 'a text'; make it"):
         check_given("extractor", type("Odd", (Extracting,), {name: wrong})(), PARTS["extractor"])

@@ -86,7 +86,7 @@ PLAIN = Plain()
         ("tests.fakes.chunkers:Missing", "and the module tests.fakes.chunkers has no Missing"),
         ("tests.fakes.chunkers:SignChunker.inner.x", "and SignChunker has no inner"),
         ("tests.unit.engine.test_parts:fail", r"fail\(\) failed with KeyError: 'parts'"),
-        ("tests.unit.engine.test_parts:PLAIN", "divide of tests.* is no coroutine"),
+        ("tests.unit.engine.test_parts:PLAIN", "divide of tests.* is not a coroutine"),
         (RESOLVER, "has no divide"),
     ],
 )
