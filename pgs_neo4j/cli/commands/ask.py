@@ -112,7 +112,6 @@ async def _ask(
 ) -> int:
     from pgs_neo4j.cli.commands.delivery import ask_and_write
     from pgs_neo4j.cli.connection import ask_to_continue, can_ask, engine
-    from pgs_neo4j.config import Knobs
 
     if top_k is not None and asked.key is not None:
         raise UsageError("--idempotency-key cannot be combined with --top-k; leave one of them out")
@@ -131,7 +130,8 @@ async def _ask(
                 if not ask_to_continue(str(error)):
                     raise QuestionError("nothing was read, because you did not agree") from None
             listener.start()
-            anyway = replace(request, knobs=Knobs(max_unmatched_tokens="none"))
+            more: Knobs = {**request.knobs, "max_unmatched_tokens": "none"}
+            anyway = replace(request, knobs=more)
             ask = request_sender(pgs, anyway, top_k, search_mode)
             return await ask_and_write(pgs, ask, listener, as_json=as_json)
 
