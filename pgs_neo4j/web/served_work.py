@@ -36,12 +36,12 @@ class ServedWork(LiveWork, Protocol):
 ServedT = TypeVar("ServedT", bound=ServedWork)
 
 
-def hear_event(work: ServedWork, event: Event) -> None:
-    """Take an event of the engine."""
+def hear_event(work: ServedWork, event: Event, *, run: str = "") -> None:
+    """Add an event of the engine to the log; ``run`` is the id of a run, empty for a job."""
     if isinstance(event, TextStreamed):
         work.log.add_text(event.text)
     else:
-        work.log.add(event.kind, told_data(event, work.id))
+        work.log.add(event.kind, told_data(event, run))
 
 
 async def carry_out(work: ServedWork, steps: Callable[[], Awaitable[End]]) -> None:

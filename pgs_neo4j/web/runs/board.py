@@ -173,7 +173,8 @@ class RunBoard:
                 run.token = await self.read_token()
             run.state, run.began_at = "running", monotonic()
             logger.info("a run began on graph %s", one_line(run.graph))
-            answer = await work(self.metrics.listen(run.graph, partial(hear_event, run)))
+            hear = partial(hear_event, run, run=run.id)
+            answer = await work(self.metrics.listen(run.graph, hear))
         finally:
             self._running -= 1
             self._admit()
