@@ -74,7 +74,7 @@ def check_options(options: ServeOptions, tokens: tuple[TokenEntry, ...]) -> None
     for name in options.allow_hosts:
         if not _HOST.fullmatch(name):
             raise UsageError(
-                f"{name!r} is no name of a server; write it as graphs.example.org, with a port if "
+                f"{name!r} is not a server name; write it as graphs.example.org, with a port if "
                 "it has one"
             )
     for origin in options.allow_origins:

@@ -38,9 +38,9 @@ def inspect(
     """Inspect a database and propose a graph.
 
     Reads counts and a sample only. The last line is a command ready to run. Graphs that
-    neo4j-graphrag, LightRAG, Graphiti, or the FalkorDB GraphRAG-SDK wrote are recognized. Where
-    several domains share a database that no relationship connects, each has a command of its own;
-    --label proposes a graph of chosen labels.
+    neo4j-graphrag, LightRAG, Graphiti, or the FalkorDB GraphRAG-SDK wrote are recognized. If the
+    database has several unconnected domains, prints one command per domain. Use --label to propose
+    a graph of the labels you choose.
 
     \b
       pgs inspect

@@ -217,7 +217,7 @@ def test_an_address_for_others_needs_tokens_and_names(
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        *(({"allow_hosts": (name,)}, "no name of a server")
+        *(({"allow_hosts": (name,)}, "not a server name")
           for name in ("", " ", "*", "*.example.org", "https://a.org", "a.org/", "a b", "a,")),
         *(({"allow_origins": (name,)}, "no origin of a page")
           for name in ("", "*", "null", "a.org", "https://", "https://*.org", "https://a.org/page",
