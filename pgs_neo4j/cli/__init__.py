@@ -1,4 +1,4 @@
-"""The command line: arguments in, events displayed, exit codes out.
+"""The command line: it parses arguments, displays events, and returns exit codes.
 
 Nothing heavy is imported before a command runs, so that ``pgs --help`` answers at once.
 """

@@ -15,10 +15,11 @@ from typer.main import get_command, get_group
 
 from pgs_neo4j import __version__
 
-Click = Any  # typer carries its own copy of Click, and does not export these classes
+Click = Any  # typer has its own copy of Click, and does not export these classes
 HELP = {"-h", "--help", "--version"}
 HOME = "pgs_neo4j.cli.commands"
-# By panel of `pgs --help`: where each command is, and its line. It imports none of them.
+# The commands in each panel of `pgs --help`: where each is defined, and its help line. Listing them
+# here imports none of them.
 PANELS: dict[str, dict[str, tuple[str, str]]] = {
     "Start": {
         "demo": ("demo:demo", "Try pgs on Python's standard library, with no setup."),
@@ -97,7 +98,7 @@ COMMANDS = {name: place for panel in PANELS.values() for name, place in panel.it
 _CHOICE = re.compile(r"'(.*)' is not one of (.*?)\.?")
 _NAME = re.compile(r"'([^']*)'")
 FIRST = "Options"
-NAME_WIDTH = 30  # columns at most of the names on the left, as click has it
+NAME_WIDTH = 30  # maximum columns for the names on the left, as in Click
 
 
 class PanelCommand(TyperCommand):
@@ -132,7 +133,8 @@ class LazyGroup(TyperGroup):
     """A group that imports a command when it is first asked for.
 
     It follows the recipe for lazy subcommands in Click's documentation. Until then, an empty
-    command stands for each, so that lists, completion, and suggestions have all names.
+    placeholder represents the command, so that lists, completion, and suggestions include all
+    names.
     """
 
     def __init__(self, **settings: Any) -> None:
@@ -167,7 +169,7 @@ class LazyGroup(TyperGroup):
     ) -> Any:
         """Run a command, and exit with its code.
 
-        With ``--json``, errors are JSON, also those about the arguments themselves.
+        With ``--json``, errors are JSON, including errors in the arguments.
         """
         if not standalone_mode:
             return super().main(args, prog_name, complete_var, False, windows_expand_args, **extra)
@@ -180,7 +182,7 @@ class LazyGroup(TyperGroup):
         try:
             code = super().main(words, prog_name, complete_var, False, windows_expand_args, **extra)
         except typer.TyperException as caught:
-            error: Any = caught  # it can show itself; typer does not export the class that says so
+            error: Any = caught  # it has a method to print it; typer does not export its class
             error.message = explain_choice(error.message)
             if as_json or logs.is_on():
                 output.report_error(error.format_message(), "UsageError", error.exit_code)
@@ -190,16 +192,16 @@ class LazyGroup(TyperGroup):
         except OSError as error:
             if words and not HELP & set(words):
                 raise
-            # Help was written to a full disk; commands report this themselves.
+            # Help could not be written to a full disk. Commands report this error themselves.
             code = _report_full_disk(error)
         finally:
             output.write_errors_as_json(False)
-        logs.stop()  # a fault is reported later, in the same form
+        logs.stop()  # skipped after an unexpected error, which the logs have yet to record
         sys.exit(code if isinstance(code, int) else 0)
 
 
 def explain_choice(message: str) -> str:
-    """Return a message, with the word that is most like a wrong one of an option."""
+    """Return a message about an invalid choice, with the most similar valid choice added."""
     message = message.removeprefix("Value error, ")
     refused = _CHOICE.fullmatch(message)
     if refused is None:

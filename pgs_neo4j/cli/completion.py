@@ -1,7 +1,7 @@
 """Completion of graphs, sessions, and runs, from a file in the user's cache folder.
 
-A look-up in the database would take seconds. So each command that connects writes the names to a
-file for its database. The file holds no address, question, or secret.
+Looking up names in the database would take seconds. So each command that connects writes the names
+to a file for its database. The file contains no address, question, or secret.
 """
 
 from __future__ import annotations
@@ -29,7 +29,8 @@ MOST_NAMES = 200  # of each kind
 MOST_BYTES = 100_000  # of a file
 MOST_FILES = 20  # databases
 PATIENCE_S = 2.0
-# The shell reads a completed word as code, so only words that mean themselves are offered.
+# The shell interprets a completed word as code, so only words without special characters are
+# offered.
 _SAFE = re.compile(r"[\w@%+=:,./][\w@%+=:,./-]{0,99}", re.ASCII)
 
 
@@ -51,7 +52,7 @@ def complete_runs(incomplete: str) -> list[str]:
 async def refresh(pgs: PGS, *, local: bool) -> None:
     """Store the names of a database for completion; failures are ignored.
 
-    ``local``: it is the managed local server, whatever the settings name.
+    With ``local``, the database is on the managed local server, whatever the settings say.
     """
     from pgs_neo4j.engine import read_names
 

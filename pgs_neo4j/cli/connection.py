@@ -73,7 +73,7 @@ async def _open(
 class _SettingsWarnings:
     """Forwards events, but prints each warning before the connection once, even with --quiet.
 
-    Those are the warnings about the settings.
+    Warnings that arrive before the connection is open are about the settings.
     """
 
     on_event: OnEvent

@@ -120,7 +120,7 @@ def _is_text(knob: Declaration) -> bool:
 def _value(knob: Declaration, value: object) -> object:
     """Return the value for a knob, or None if its option was not used.
 
-    A switch that was used inverts the default.
+    If a switch was used, the value is the inverse of the default.
     """
     if bool not in knob.types:
         return value

@@ -43,7 +43,7 @@ def apply_settings(overrides: Mapping[str, object] | None = None) -> None:
     try:
         settings = config.load(overrides).settings
     except ConfigError:
-        return  # reported where the settings are needed
+        return  # the error is reported when the settings are needed
     if "json" in (_chosen_format, settings.log_format):
         hide(config.secrets(settings))
         start()

@@ -127,7 +127,7 @@ KeyOption = Annotated[
 def model_settings(model: str | None) -> dict[str, object]:
     """Return the settings that ``--model`` stands for: all tasks of a question.
 
-    Raises UsageError where nothing would ask it, since the extractive reader asks no model.
+    Raises UsageError if the extractive reader answers questions, since it uses no model.
     """
     if model is None:
         return {}

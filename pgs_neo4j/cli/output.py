@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
 DEFAULT_WIDTH = 80
-HEADING = 40  # columns; a longer text before a colon is part of a sentence
+HEADING = 40  # maximum columns; a longer text before a colon is part of a sentence
 WARNINGS = ("Checks", "Stopped", "Note")
 STYLES = {"bold": "1", "ok": "32", "warn": "33", "warning": "33", "failed": "31", "skipped": "2"}
 _display: Callable[[str], None] | None = None
@@ -30,7 +30,7 @@ _line_is_open = False  # the last text on stdout had no newline at its end
 
 def prepare() -> None:
     """Make both streams safe: replace characters they cannot encode, and reopen a closed stderr."""
-    if sys.stderr is None:  # as with 2>&-
+    if sys.stderr is None:  # closed by the shell, as with 2>&-
         sys.stderr = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - open until the process ends
     for stream in (sys.stdout, sys.stderr):
         reconfigure = getattr(stream, "reconfigure", None)

@@ -3,7 +3,7 @@
     0 done   2 usage   3 partial answer, or a limit was reached   4 another job holds the lock
     5 database   6 model   7 nothing left to read   130 interrupted   141 stdout was closed
 
-A note below an error says what to do about it. An unexpected error is a fault of pgs: it is also
+A note below an error says what to do about it. An unexpected error is a bug in pgs; it is also
 reported in one line, with exit code 1.
 """
 
@@ -44,12 +44,12 @@ CODES = (
 )
 SEVERITY = (DONE, NOTHING_LEFT, PARTIAL, BUSY, USAGE, MODEL, DATABASE)
 INTERRUPTED, PIPE_CLOSED = 130, 141
-GRACE_S = 60.0  # time for the cleanup after the first signal
-SECOND_GRACE_S = 10.0  # time left for it after a second signal
+GRACE_S = 60.0  # maximum time for the cleanup after the first signal
+SECOND_GRACE_S = 10.0  # maximum time for the cleanup after a second signal
 # Thresholds of the garbage collector's three generations. A partition's nodes are hundreds of
 # thousands of values without reference cycles. With Python's default thresholds, the search for
-# cycles makes the time that pgs itself spends on a question an eighth longer
-# (tests/bench/README.md, overhead).
+# cycles adds an eighth to the time that pgs itself spends on a question (tests/bench/README.md,
+# overhead).
 GC_THRESHOLDS = (20_000, 20, 50)
 
 
@@ -65,7 +65,7 @@ def run(work: Coroutine[object, object, int | None], *, grace_s: float = GRACE_S
     gc.set_threshold(*GC_THRESHOLDS)
     if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:
         # From here on, an interruption needs cleanup. On Windows, asyncio's runner handles SIGINT,
-        # but only if the handler in place is Python's default one.
+        # but only if Python's default handler is installed.
         signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         with asyncio.Runner() as runner:
@@ -187,7 +187,7 @@ async def _run_until_signal(work: Coroutine[Any, Any, int | None], stop: _Stop) 
 def _write_traceback() -> None:
     """Write the traceback of the current error if PGS_DEBUG asks for it.
 
-    Only then, because a message in it may quote the graph.
+    It is not written otherwise, because an error message in it may quote the graph.
     """
     if debugging():
         output.say(plain(traceback.format_exc()).rstrip())

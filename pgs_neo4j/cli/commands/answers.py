@@ -219,7 +219,7 @@ async def _export(
 
 
 def form_of(to: str, format_: Format | None) -> Format:
-    """Return the format that the option names, else the one that the file name's suffix implies.
+    """Return the format that the option names, else the format of the file name's suffix.
 
     Raises UsageError if neither gives a format.
     """

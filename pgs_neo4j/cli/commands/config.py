@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 
 
 config_app = typer.Typer(no_args_is_help=True, help="Show the settings in force.")
-# Columns that a table with a column for meanings needs, and of a meaning in a narrower table.
+# Minimum columns of a table with a column for meanings, and the width of a meaning in a narrower
+# table.
 WIDE, MEANING = 120, 34
 LOCAL = "the local server"
 UNSET = "not set"
@@ -139,7 +140,7 @@ def settings_rows(
 
 
 def settings_table(rows: list[tuple[str, str, str, str]], width: int) -> Table:
-    """Return settings as a table; below WIDE columns, each meaning has lines of its own."""
+    """Return settings as a table; below WIDE columns, each meaning is on separate lines."""
     from pgs_neo4j.cli.pages import tables
 
     if width >= WIDE:

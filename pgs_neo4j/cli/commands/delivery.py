@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 Asked = tuple[Answer, "SearchAnswer | None"]
 Ask = Callable[["OnEvent"], Awaitable[Asked]]
-"""A function that asks, reports events, and returns the answer and that of a preceding search."""
+"""A function that asks, reports events, and returns the answers of the run and of its search."""
 
 
 async def ask_and_write(pgs: PGS, ask: Ask, listener: Listener, *, as_json: bool) -> int:
@@ -84,7 +84,8 @@ async def _ask_and_write_json(pgs: PGS, ask: Ask, listener: Listener) -> int:
 async def _areas(pgs: PGS, answer: Answer) -> tuple[Area, ...]:
     """Return the partitions of the generation that the answer was read from.
 
-    They only add keywords, so a database error leaves them out: the answer is paid for already.
+    The partitions only add keywords to the output. So after a database error, they are left out:
+    the answer is already paid for.
     """
     try:
         return (await pgs.runs.document(answer.run)).areas

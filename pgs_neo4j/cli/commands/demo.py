@@ -121,8 +121,8 @@ async def _ingest_packages(listener: Listener, place: dict[str, object]) -> None
     from pgs_neo4j.engine import read_packages
 
     async with database(listener, **place) as pgs:
-        # This label is not the one derived from the name, so the ingestion refuses to write into a
-        # graph that the user made under the same name.
+        # This label differs from the label derived from the name. So the ingestion refuses to write
+        # into a graph that the user made under the same name.
         done = await pgs.ingest(read_packages(), PACKAGES, label=PACKAGE_LABEL)
         gone = [one.id for one in done.outcomes if one.state == "elsewhere"]
         if gone:

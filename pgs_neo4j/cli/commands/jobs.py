@@ -170,7 +170,7 @@ class MetricsFile:
 
     @contextmanager
     def reporting_failure(self) -> Iterator[None]:
-        """Write the file even if an error stops the command before a job begins."""
+        """Write the file even if an error ends the command before a job begins."""
         try:
             yield
         except PGSError as error:

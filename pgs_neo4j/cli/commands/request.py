@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 DEFAULT_SESSION = "default"
-SHOWN = 200  # characters of a question in a note; half as many after the id of a run
+SHOWN = 200  # characters of a question in a note; half of that after the id of a run
 STDIN = "-"
 MOST_BYTES = 1_000_000  # read from stdin; far more than the longest question allowed
 WAIT_S = 2.0  # before a note says that pgs waits for stdin
@@ -30,7 +30,7 @@ WAIT_S = 2.0  # before a note says that pgs waits for stdin
 
 @dataclass(frozen=True, slots=True)
 class AskedQuestion:
-    """A question and where to ask it; None is filled in from the latest run or a default.
+    """A question and where to ask it; fields that are None come from the latest run or a default.
 
     With ``again``, the question continues after the latest run.
     """
@@ -76,9 +76,10 @@ class AskedQuestion:
         )
 
     async def _find_latest(self, pgs: PGS) -> RunInfo:
-        """Return the latest run that was not a search, or the latest search for another question.
+        """Return the latest run that was not a search; if there is none, the latest search.
 
-        A search reads nothing, so its own question cannot be continued.
+        A search reads no partitions, so it can only be continued with another question. Raises
+        UnknownRunError.
         """
         try:
             return await pgs.runs.latest(self.graph, self.session, asked=True)
@@ -102,8 +103,8 @@ def read_asked_question(
 ) -> AskedQuestion:
     """Return the question and target of a command; ``again`` continues after the latest run.
 
-    ``key`` is an idempotency key. Exits with an error if there is no valid question and none is to
-    be continued, as ``read_question`` does.
+    ``key`` is an idempotency key. Exits with an error, as ``read_question`` does, if the question
+    is invalid, or missing without ``again``.
     """
     question = read_question(words, quiet=quiet) if words or not again else None
     return AskedQuestion(
@@ -129,7 +130,7 @@ def read_question(words: Sequence[str] | None, *, quiet: bool) -> str:
 def question_of(words: Sequence[str], *, quiet: bool = False) -> str:
     """Return the question on the command line, or on stdin.
 
-    Several words form one question. A single ``-`` means stdin, and so does no word at all if stdin
+    Several words form one question. A single ``-`` means stdin, and so does an empty list if stdin
     is not a terminal. Raises QuestionError if there is no question.
     """
     if list(words) == [STDIN]:

@@ -21,8 +21,8 @@ from pgs_neo4j.errors import UsageError
 from pgs_neo4j.text.json_data import plain_data
 from pgs_neo4j.text.shown import counted, one_line, plain, seconds, texts_note, unproven_note
 
-SHORTEST_ID = 4  # a number with fewer digits in place of RUN means a reply of the latest run
-HEAD = 300  # characters of each reply that are read for a list
+SHORTEST_ID = 4  # in place of RUN, a number with fewer digits means a reply of the latest run
+HEAD = 300  # characters to read of each reply in a list
 LISTED_PROPERTIES = (
     *("id", "question", "mode", "status", "started_at", "finished_at", "seconds", "model"),
     *("nodes_read", "nodes_unproven", "calls", "cached", "input_tokens", "output_tokens"),

@@ -24,7 +24,7 @@ from pgs_neo4j.text.json_data import Json
 
 NEEDED = ("fastapi", "uvicorn", "prometheus_client", "markdown_it")
 GRACE_S = 4.8
-"""Seconds for cleanup after a signal, even if the database does not answer."""
+"""Maximum seconds for cleanup after a signal, even if the database does not answer."""
 MISSING = "pgs serve needs the extra 'serve'; install it with: pip install 'pgs-neo4j[serve]'"
 Proxies = Annotated[
     list[str] | None,

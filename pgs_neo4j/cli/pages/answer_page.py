@@ -40,7 +40,7 @@ TITLES = (
     wording.STRUCK,
 )
 """The labels and headings of the lines around an answer."""
-LONGEST_KEY, LONGEST_LABELS = 40, 30  # characters beside the title of a source
+LONGEST_KEY, LONGEST_LABELS = 40, 30  # maximum characters beside the title of a source
 SOME_PARTITIONS = 5
 """Maximum number of partitions that a next step names."""
 ALL_READ = "The whole graph has been read."
@@ -49,12 +49,12 @@ READ_BEFORE = (
     "Session {session} has read the whole graph, but only {read} for this answer. To read all of "
     "it for this question:"
 )
-MAX_ABSENCES = 2  # shown of each status
+MAX_ABSENCES = 2  # maximum to show of each status
 MAX_NODES = 2
 MAX_PARTITIONS = 4
-MAX_SIDE = 75  # characters of each of two connected findings
-MAX_ITEMS = 3  # opportunities shown, and convergences
-MAX_DOUBTS = 12  # sentences shown that are in doubt, and that are struck
+MAX_SIDE = 75  # maximum characters of each of two connected findings
+MAX_ITEMS = 3  # maximum opportunities to show, and convergences
+MAX_DOUBTS = 12  # maximum doubtful sentences to show, and struck ones
 LISTED = (AbsenceStatus.CONFIRMED, AbsenceStatus.ELSEWHERE, AbsenceStatus.CONTRADICTED)
 _PARTITION = re.compile(r"(?<![^\W_])P(\d{1,9})(?![^\W_])")
 
@@ -102,7 +102,7 @@ def sources(citations: Sequence[Citation], width: int) -> list[str]:
 def _title(citation: Citation, room: int) -> str:
     if not citation.valid:
         return f"(invalid: {wording.invalid_words(citation.partition)})"
-    # An element id is not a key of the graph, and it is useless once it is cut to fit.
+    # An element id is not a key of the graph, and an id that is cut to fit is useless.
     node = "" if is_handle(citation.node or "") else citation.node or ""
     key = one_line(node, LONGEST_KEY)
     title = one_line(citation.title or "") or key or "(untitled)"
@@ -171,7 +171,7 @@ def advice(answer: Answer) -> list[str]:
 def _read_all_step(answer: Answer) -> list[str]:
     """Return the command that reads the whole graph for this question.
 
-    For a session that has read the whole graph, but parts of it only for other questions.
+    Used if the session has read the whole graph, but parts of it only for other questions.
     """
     own = answer.own_coverage
     read = f"{own.nodes_read:,} of {counted(own.nodes_total, 'node')}"
@@ -215,8 +215,8 @@ def _resume_step(answer: Answer) -> list[str]:
 def check_sections(answer: Answer, width: int) -> list[list[str]]:
     """Return the results of the checks as sections of lines, without empty sections.
 
-    The answer itself has sections on absences and convergences. A result that one of its bullets
-    already states is left out here, since a reader would take it for a second result.
+    The answer itself has sections on absences and convergences. A result that a bullet of the
+    answer already states is left out here, since a reader would take it for another result.
     """
     checks = answer.crosscheck
     absences = _unstated_absences(answer)

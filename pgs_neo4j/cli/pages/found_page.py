@@ -12,11 +12,11 @@ from pgs_neo4j.text.shown import counted, one_line, seconds
 from pgs_neo4j.text.words import stem, words
 
 TEXT_LINES = 2
-LAST_WORD = 12  # columns left empty at line ends, because words are not divided
+LAST_WORD = 12  # columns that may stay empty at line ends, because words are not divided
 MOST_LISTED = 5
 """Maximum number of relationships, of partitions, and of findings in the lines."""
 LONGEST = 240
-"""Maximum characters of one of them."""
+"""Maximum characters of a relationship, partition, or finding."""
 INDENT = "     "
 CHANGED = (
     "nothing matches the question, but the database has changed since the graph was partitioned"

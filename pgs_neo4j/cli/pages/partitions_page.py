@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 COLUMN = 14  # columns of the labels on the left
-DRIFT_COLUMN = 17  # the same for a drift check
+DRIFT_COLUMN = 17  # columns of the labels in a drift check
 LONGEST_BAR = 40
 EIGHTHS = " ▏▎▍▌▋▊▉"
 STEPS = (1, 2, 5)  # bins begin at these multiples of each power of ten

@@ -10,12 +10,12 @@ from pgs_neo4j.text.citations import Place
 from pgs_neo4j.text.prose import Cites, Code, Inline, read_inline
 from pgs_neo4j.text.shown import plain
 
-LONGEST = 2_000  # characters to hold back at most until bold words, code, or a citation end
+LONGEST = 2_000  # maximum characters to hold back until bold words, code, or a citation end
 BOLD, CODE, CITED, END = "\x1b[1m", "\x1b[36m", "\x1b[34m", "\x1b[0m"
 
 _HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(.+)")
 _BULLET = re.compile(r"([ \t]*)[*+•][ \t]+")
-_HELD = ("#", "|", "`", "~")  # a line that begins with one can only be drawn once it is complete
+_HELD = ("#", "|", "`", "~")  # a line that begins with one is only drawn when it is complete
 
 
 @dataclass(slots=True)
@@ -30,7 +30,7 @@ class Prose:
     color: bool = True
     quoted: bool = False
     _held: str = ""
-    _line_begun: bool = False  # part of the current line is drawn
+    _line_begun: bool = False  # part of the current line has been drawn
 
     def feed(self, text: str) -> str:
         """Return the text that can be drawn now."""
@@ -47,7 +47,7 @@ class Prose:
         return self._line(rest)
 
     def _complete(self) -> int:
-        """Return the length of the beginning of the held text in which every mark is closed."""
+        """Return the length of the longest start of the held text in which every mark is closed."""
         text = self._held
         if not self._line_begun and (not text.strip() or text.lstrip()[0] in _HELD):
             return 0
@@ -63,7 +63,7 @@ class Prose:
         """Draw the rest of a line."""
         heading = None if self._line_begun else _HEADING.fullmatch(line)
         if heading:
-            # Keep the # marks: they set these headings apart from those that pgs prints.
+            # Keep the # marks, which distinguish these headings from the headings that pgs prints.
             drawn = self._styled(f"{heading[1]} {heading[2].strip().strip('*')}", BOLD)
         elif not self._line_begun and line.lstrip().startswith(("|", "```", "~~~")):
             drawn = line

@@ -56,7 +56,7 @@ def fit_line(text: str, room: int) -> str:
 
 
 def fitting_length(text: str, room: int) -> int:
-    """Return how many letters at the beginning of a text fit into ``room`` columns."""
+    """Return how many letters at the start of a text fit into ``room`` columns."""
     for kept, letter in enumerate(text):
         room -= _columns_of(letter)
         if room < 0:
@@ -73,7 +73,8 @@ def wrap_lines(text: str, width: int, **options: Any) -> list[str]:
     if text.isascii():
         return textwrap.wrap(text, width, **options)
     # textwrap counts characters, so each wide letter gets a second character for its second column.
-    # At the end of a line, textwrap strips that character as a blank, so lines get one column less.
+    # At the end of a line, textwrap strips that character as a blank, so the width is reduced by
+    # one column.
     spread = "".join(_spread(text.translate(_BLANKS)))
     room = width - (_BREAK in spread or _SECOND in spread)
     lines = textwrap.wrap(spread, room, replace_whitespace=False, expand_tabs=False, **options)

@@ -98,7 +98,7 @@ class RunTracker:
         self.listener.stop()
 
     def __call__(self, event: Event) -> None:
-        """Note what matters of an event, and forward it."""
+        """Note the run id and rejected replies from an event, and forward it."""
         if isinstance(event, RunStarted):
             self.id = event.run
         self.rejected |= isinstance(event, ReplyRejected)
@@ -109,7 +109,8 @@ class RunTracker:
 def run_progress(*, quiet: bool, verbose: bool = False) -> Iterator[Listener]:
     """Yield a listener for a run; if the run fails or is canceled, say how to resume it.
 
-    Says so even if ``quiet``, but not if the run no longer exists or another process has it.
+    The hint appears even with ``quiet``, but not if the run no longer exists or another process has
+    taken it over.
     """
     run = RunTracker(Silent())
     try:

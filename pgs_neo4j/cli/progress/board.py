@@ -35,7 +35,7 @@ STATES: dict[SweepStatus, State] = {
     SweepStatus.PARTIAL: "partial",
     SweepStatus.FAILED: "failed",
 }
-KEYWORDS = 4  # shown per partition
+KEYWORDS = 4  # maximum to show per partition
 
 
 @dataclass(slots=True)
@@ -137,7 +137,7 @@ class Board:
         return self.phases.setdefault(phase, PhaseRow(self.clock()))
 
     def _end_opening_phases(self) -> None:
-        """End the phases of connecting and loading, which have no end event."""
+        """End the phases of connecting and loading, because no event marks their end."""
         for name in ("connect", "load"):
             row = self.phases.get(name)
             if row is not None and row.seconds is None:

@@ -151,7 +151,7 @@ class Brief:
         self.pulse.stop()
 
     def __call__(self, event: Event) -> None:
-        """Print the line of an event, if the event matters in a log without details."""
+        """Print the line of an event, if the event belongs in a log without details."""
         with self.pulse.lock:
             self.board.take(event)
             text = line(event, self.board) if matters(event) else ""
@@ -199,7 +199,7 @@ class Pulse:
 
 
 def matters(event: Event) -> bool:
-    """Return whether an event has a line in a log without details."""
+    """Return whether an event gets a line in a log without details."""
     match event:
         case StepStarted(phase):
             return phase in OPENING_PHASES

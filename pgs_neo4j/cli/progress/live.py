@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
 STYLES = {"reading": "cyan", "read": "green", "partial": "yellow", "failed": "red"}
-FEWEST_ROWS = 3  # partitions shown even on a very low terminal
+FEWEST_ROWS = 3  # minimum partitions to show, even on a very low terminal
 
 
 @dataclass(slots=True)
@@ -122,7 +122,7 @@ def _sweeps(board: Board, rows: int) -> RenderableType:
 
 
 def _about(row: SweepRow, now: float) -> Text:
-    """Return why a partition waits, else its keywords."""
+    """Return why a partition waits; if it does not wait, its keywords."""
     if row.state == "reading" and now < row.waits_until:
         return Text(row.waits, style="yellow")
     return Text(keywords_of(row.keywords))
