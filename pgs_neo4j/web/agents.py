@@ -1,7 +1,7 @@
 """``/mcp``: the tools of ``pgs mcp`` for agents, behind the same guard as the API.
 
-The callers of agents are those of the guard, and their runs wait and count on the board. Without
-the library, requests are refused with how to install it.
+Agents act as the callers that the guard identified, and their runs are on the board of the API's
+runs. If the MCP library is missing, requests are refused with the command that installs it.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ Lifespan = Callable[[FastAPI], AbstractAsyncContextManager[None]]
 
 
 def agents_of(serving: Serving) -> tuple[Route, Lifespan]:
-    """Return the route of agents, and what has to run as long as it answers."""
+    """Return the route for agents, and the lifespan in which it can answer."""
     transport = _open_transport(serving)
     endpoint = _Missing() if transport is None else transport
 
@@ -49,7 +49,8 @@ def agents_of(serving: Serving) -> tuple[Route, Lifespan]:
             yield
             return
         ready = asyncio.Event()
-        # A task of its own: connections also end when the server stops before it has closed.
+        # The transport runs in its own task, so that ``serving.stopped`` ends its connections
+        # before the application closes.
         running = asyncio.create_task(transport.serve(ready, serving.stopped))
         started = asyncio.create_task(ready.wait())
         await asyncio.wait([running, started], return_when=asyncio.FIRST_COMPLETED)
@@ -65,7 +66,7 @@ def agents_of(serving: Serving) -> tuple[Route, Lifespan]:
 
 
 class _Missing:
-    """Says how to install what is missing."""
+    """Refuses requests, and explains how to install the missing library."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Refuse a request."""
@@ -73,7 +74,7 @@ class _Missing:
 
 
 def _open_transport(serving: Serving) -> HttpTransport | None:
-    """Return the MCP server of a server; None if its library is not installed."""
+    """Return the MCP transport for the server; None if the library is not installed."""
     try:
         from pgs_neo4j.mcp_server.questions import QuestionBoard
         from pgs_neo4j.mcp_server.service import McpService
@@ -89,7 +90,7 @@ def _open_transport(serving: Serving) -> HttpTransport | None:
 
 
 def _caller_of(request: object) -> AgentCaller:
-    # The guard has refused requests without a caller.
+    # The guard has already refused requests without a caller.
     return cast(Caller, cast(Any, request).state.caller)
 
 
@@ -101,7 +102,7 @@ def _name_of(scope: MutableMapping[str, Any]) -> str:
 async def _launch(
     serving: Serving, live: LiveQuestion, agent: AgentCaller, work: Work
 ) -> Awaitable[Answer]:
-    """Put a question on the board, where it waits, counts, and ends like those of the API."""
+    """Start an agent's question as a run on the board, like the API's runs; return its answer."""
     caller = cast(Caller, agent)
     serving.require_writing()
     left = await serving.remaining_cost(caller)

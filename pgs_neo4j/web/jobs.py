@@ -1,4 +1,4 @@
-"""The jobs of this process: what they do, their events, and one at a time on each graph."""
+"""The jobs of this process: their work, their events, and a board that runs one job per graph."""
 
 from __future__ import annotations
 
@@ -92,7 +92,8 @@ JobWork = Callable[[OnEvent], Awaitable[ServedJobEnd]]
 class LiveJob:
     """A job of this process.
 
-    ``record`` is the id of its record, empty until it has one. ``error`` ended it.
+    ``record`` is the id of the job's record, empty until there is a record. ``error`` is the error
+    that ended the job.
     """
 
     graph: str
@@ -110,12 +111,12 @@ class LiveJob:
 
     @property
     def session(self) -> str:
-        """Stands for all sessions of its caller: who sees those sees the job."""
+        """The prefix of its caller's sessions. Viewers who see these sessions see the job."""
         return self.caller.own_prefix
 
     @property
     def title(self) -> str:
-        """The name for it in errors and logs."""
+        """The name of the job in errors and logs."""
         return f"a job on graph {self.graph}"
 
     def shown(self) -> ServedJob:
@@ -123,18 +124,19 @@ class LiveJob:
         return ServedJob(job=self.id, graph=self.graph, kind=self.kind)
 
     def close(self) -> None:
-        """Note that it was canceled: every other end is noted by ``carry_out``."""
+        """Record that the job was canceled; ``carry_out`` records every other end."""
         end_work(self, "cancelled", {})
 
     def begin(self, record: Job) -> None:
-        """Take the record of the job."""
+        """Note the id of the job's record."""
         self.record = record.id
         self.begun.set()
 
     async def wait_for_record(self) -> None:
         """Wait until the job has a record, or has ended.
 
-        Raises what kept it from being recorded, and BusyError if the server stops.
+        Raises the error that ended the job before it was recorded, and BusyError if the server
+        stops.
         """
         await self.begun.wait()
         if not self.record and self.error is not None:
@@ -145,7 +147,7 @@ class LiveJob:
 
 @dataclass(slots=True)
 class JobBoard:
-    """Carries out jobs, one on a graph at a time."""
+    """Carries out jobs, one at a time on each graph."""
 
     live: LiveBoard[LiveJob] = field(default_factory=LiveBoard, repr=False)
 
@@ -154,10 +156,11 @@ class JobBoard:
     ) -> LiveJob:
         """Begin a job; ``on_end`` is called when it has ended, even if it never began.
 
-        Raises BusyError while another one works on the graph.
+        Raises BusyError while another job works on the graph.
         """
         try:
-            # Nothing is awaited before ``begin``, so no other start passes the same check.
+            # Nothing is awaited between this check and ``begin``, so two starts cannot both pass
+            # it.
             if self.live.active(graph=job.graph) and not self.live.stopping:
                 raise BusyError(f"a job on graph {job.graph} is in progress; see 'GET /api/jobs'")
             task = self.live.begin(job, partial(carry_out, job, partial(_do_job, job, work)))
@@ -171,7 +174,7 @@ class JobBoard:
     def find(self, id_: str, caller: Caller) -> LiveJob:
         """Return a job of this process.
 
-        Raises UnknownJobError, also if the caller must not see it.
+        Raises UnknownJobError if there is no such job, or if the caller must not see it.
         """
         job = self.live.find(id_, caller)
         if job is None:
@@ -221,19 +224,19 @@ async def ingest(
 
 
 def within(most_cost: float | None) -> Knobs:
-    """Return a limit as a knob; none leaves that of the settings."""
+    """Return a cost limit as a knob; for None, return no knob, so the configured limit applies."""
     return {} if most_cost is None else {"max_cost": most_cost}
 
 
 def upload_sources(pgs: PGS, uploads: Sequence[Upload]) -> list[DocumentSource]:
-    """Return the sources of uploaded files. A loader of your own is given their data."""
+    """Return the sources of uploaded files. A custom loader gets their data."""
     if pgs.ingest.endings:
         return [upload.source() for upload in uploads]
     return [DocumentSource(id=upload.name, data=upload.read()) for upload in uploads]
 
 
 def ingested_data(done: Ingested) -> ServedJobEnd:
-    """Return how an ingestion ended. Documents that were not among its files are left out."""
+    """Return how an ingestion ended, without documents that were not among its files."""
     own = [one for one in done.outcomes if one.state not in UNREAD]
     part = f"{counted(done.partly_read, 'document')} read only in part" if done.partly_read else ""
     unproven = unproven_prompts(done.uncounted)

@@ -177,7 +177,7 @@ def _move_style(token: Token) -> None:
         token.attrSet("class", "right")
 
 
-# Wide blocks scroll separately. Their tabindex makes that possible by keyboard.
+# Wide blocks scroll separately. Their tabindex lets keyboard users scroll them.
 def _render_fence(_: object, tokens: Sequence[Token], place: int, *__: object) -> str:
     return f'<pre tabindex="0"><code>{escape(tokens[place].content)}</code></pre>\n'
 

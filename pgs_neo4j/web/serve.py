@@ -28,7 +28,7 @@ from pgs_neo4j.web.shared import Serving
 from pgs_neo4j.web.uploads import UploadStore
 
 STOP_S, FORCE_S = 1.0, 0.5
-"""Seconds for connections to close after runs have stopped, and then for closing by force."""
+"""Seconds to wait for connections to close after runs have stopped, then for a forced close."""
 STARTING_S = 0.02
 _NAME = r"(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9](?:[A-Za-z0-9_.-]*[A-Za-z0-9_.])?)(?::[0-9]{1,5})?"
 _HOST, _ORIGIN = re.compile(_NAME), re.compile(rf"https?://{_NAME}/?", re.IGNORECASE)
@@ -152,7 +152,7 @@ async def serve(pgs: PGS, options: ServeOptions, ready: Callable[[str], None]) -
         finally:
             stopping = asyncio.create_task(_stop_in_order(server, serving, running))
             while not stopping.done():
-                with suppress(asyncio.CancelledError):  # if canceled again, finish closing anyway
+                with suppress(asyncio.CancelledError):  # if canceled again, still finish closing
                     await asyncio.wait([stopping])
             await stopping
 
@@ -160,8 +160,7 @@ async def serve(pgs: PGS, options: ServeOptions, ready: Callable[[str], None]) -
 def settle_memory() -> None:
     """Exempt all objects loaded so far from garbage collection.
 
-    They live as long as the process, and a collection that scans them takes longer than many
-    requests.
+    They live as long as the process, and scanning them takes longer than many requests.
     """
     gc.collect()
     gc.freeze()

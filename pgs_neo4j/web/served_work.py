@@ -1,4 +1,4 @@
-"""What the runs and the jobs of a server share: a caller, a limit on the cost, and an event log."""
+"""Shared by the runs and jobs of a server: their caller, cost limit, event log, and end."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ End = tuple[str, Mapping[str, object]]
 
 
 class ServedWork(LiveWork, Protocol):
-    """A run or a job. ``most_cost`` is what it may cost, known for callers with a daily limit."""
+    """A run or a job. ``most_cost`` is its maximum cost, known for callers with a daily limit."""
 
     caller: Caller
-    state: Any  # each kind has names of its own
+    state: Any  # runs and jobs have different states
     most_cost: float
     log: EventLog
 
     def shown(self) -> Mapping[str, object]:
-        """Return the fields that identify it in its events."""
+        """Return the fields that identify the work in its events."""
 
 
 ServedT = TypeVar("ServedT", bound=ServedWork)
@@ -45,7 +45,7 @@ def hear_event(work: ServedWork, event: Event, *, run: str = "") -> None:
 
 
 async def carry_out(work: ServedWork, steps: Callable[[], Awaitable[End]]) -> None:
-    """Do work, and note how it ends. Raises a fault again after logging it."""
+    """Do work, and record how it ends. Logs an unexpected error, and raises it again."""
     try:
         state, data = await steps()
     except PGSError as error:
@@ -60,19 +60,19 @@ async def carry_out(work: ServedWork, steps: Callable[[], Awaitable[End]]) -> No
 
 
 def end_work(work: ServedWork, state: str, data: Mapping[str, object]) -> None:
-    """Note the end of work, and log it as the last event."""
+    """Record the end of work, and add it to the log as the last event."""
     work.state, work.ended_at = state, monotonic()
     work.log.add(state, {**data, **work.shown()})
     work.log.end()
 
 
 def held_costs(board: LiveBoard[ServedT], caller: Caller) -> dict[object, float]:
-    """Return the most that each piece of a caller's work in progress may cost."""
+    """Return the maximum cost of each piece of a caller's work in progress."""
     return {work: work.most_cost for work in board.active() if work.caller.is_same(caller)}
 
 
 async def stop_served(board: LiveBoard[ServedT]) -> None:
-    """Cancel all work, whose records stay, and end all streams."""
+    """Cancel all work, and end all streams. Records of the work stay."""
     for work in board.active():
         work.log.add("stopping", work.shown())
     for work in await board.stop():

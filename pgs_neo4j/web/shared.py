@@ -35,9 +35,9 @@ MapKey = tuple[str, int | None]
 class Serving:
     """The engine, the runs in progress, and the tokens of one server.
 
-    ``cookie`` is the name of the cookie. ``stopped`` is set once no more runs will begin. A request
-    must hold the lock ``scanning`` to scan a graph, so that scans leave capacity for other
-    requests.
+    ``cookie`` is the name of the cookie. ``stopped`` is set once no more runs will begin. Only a
+    request that holds the lock ``scanning`` may scan a graph, so that scans leave capacity for
+    other requests.
     """
 
     pgs: PGS
@@ -90,7 +90,7 @@ class Serving:
     async def remaining_cost(self, caller: Caller) -> float | None:
         """Return the most that a new run or job of the caller may cost; None without a daily limit.
 
-        Days are in UTC. Work in progress counts with the most that its limits allow. Raises
+        Days are in UTC. Work in progress counts with the maximum cost that its limits allow. Raises
         BudgetError if nothing is left.
         """
         most = caller.cost_per_day
@@ -98,9 +98,9 @@ class Serving:
             return None
         held = self._find_held_costs(caller)
         costs = await self.pgs.runs.costs(days=1)
-        # Work that ended in between still counts, because its costs may be missing in ``costs``.
+        # Work that ended during the read still counts, because ``costs`` may lack its costs.
         held |= self._find_held_costs(caller)
-        # If the clock was set back, there are costs of a later day. They count on that day.
+        # If the clock was set back, there may be costs of later days. They count on those days.
         today = current_day()
         spent = sum(
             one.cost
@@ -137,7 +137,7 @@ class Serving:
             del self._searching[place]
 
     def _find_held_costs(self, caller: Caller) -> dict[object, float]:
-        """Return the most that each run, job, and search of the caller in progress may cost."""
+        """Return the maximum cost of each run, job, and search of the caller in progress."""
         searches = {
             place: most for place, (one, most) in self._searching.items() if one.is_same(caller)
         }
@@ -165,7 +165,7 @@ class RoleCheck(SecurityBase):
 
     async def __call__(self, request: Request) -> Caller:
         """Return the caller. Raises ForbiddenError."""
-        caller = cast(Caller, request.state.caller)  # the guard requires one
+        caller = cast(Caller, request.state.caller)  # the guard has set it
         caller.require(self.role)
         if self.all_graphs:
             caller.require_all_graphs()
@@ -186,7 +186,7 @@ ScraperNow = Annotated[Caller, _require_role("metrics")]
 
 
 async def visible_graph(serving: Serving, caller: Caller, graph: str | None) -> str:
-    """Return the name of a graph if the caller sees it; without a name, of the only graph.
+    """Return the graph's name if the caller sees it; without a name, the name of the only graph.
 
     Raises UnknownGraphError.
     """
@@ -199,7 +199,7 @@ async def visible_graph(serving: Serving, caller: Caller, graph: str | None) -> 
     except UnknownGraphError as error:
         if caller.graphs is None and not error.several:
             raise
-        name = ""  # the message may name graphs that the caller must not see
+        name = ""  # the error may name graphs that the caller must not see
     if name and caller.sees(name):
         return name
     if graph is None:
@@ -222,7 +222,8 @@ async def own_sessions(serving: Serving, caller: Caller, graph: str) -> list[str
 class GraphLookups:
     """Reads graphs; many concurrent requests share at most two reads of each graph.
 
-    A request never uses a read that began before the request came, so it sees all earlier writes.
+    A request never uses a read that began before the request arrived, so it sees all earlier
+    writes.
     """
 
     pgs: PGS
@@ -236,7 +237,7 @@ class GraphLookups:
         shared = self._next.get(name)
         if shared is None:
             shared = self._next[name] = asyncio.create_task(self._read(name))
-        return await asyncio.shield(shared)  # a canceled request must not cancel it for others
+        return await asyncio.shield(shared)  # a canceled request must not cancel it for the others
 
     async def _read(self, name: str | None) -> StoredGraph:
         lock = self._reading.get(name)
@@ -272,7 +273,7 @@ class MapDrawings:
         if task is None:
             task = self._drawing[key] = asyncio.create_task(self._draw(graph, within))
             task.add_done_callback(lambda done: self._end(key, done))
-        return await asyncio.shield(task)  # a canceled request must not cancel it for others
+        return await asyncio.shield(task)  # a canceled request must not cancel the task for others
 
     async def _draw(self, graph: str, within: int | None) -> PartitionMap:
         drawn = await self.pgs.browse.map(graph, within=within, store=self.storing)
@@ -284,6 +285,6 @@ class MapDrawings:
     def _end(self, key: MapKey, done: asyncio.Task[PartitionMap]) -> None:
         del self._drawing[key]
         if not done.cancelled():
-            # Waiting requests get the exception. If there are none, this call keeps asyncio from
-            # logging that it was never retrieved.
+            # Waiting requests get the exception. If no request waits, this call keeps asyncio from
+            # logging that the exception was never retrieved.
             done.exception()

@@ -1,7 +1,7 @@
 """Keeps uploaded files until an ingestion takes them.
 
-Each file is deleted as soon as it is opened, so it has no name. The system frees it whenever and
-however this process ends.
+Each file is deleted as soon as it is opened, so it has no name. The operating system frees its
+space when this process ends, even after a crash.
 """
 
 from __future__ import annotations
@@ -21,20 +21,20 @@ from pgs_neo4j.text.shown import counted, one_line
 from pgs_neo4j.web.access.callers import Caller, UnknownUploadError
 
 MOST_FILES = 400
-"""The most files that may wait at once."""
+"""Maximum files that may wait at the same time."""
 MOST_TOTAL = 2_000_000_000
-"""The most bytes that may wait at once.
+"""Maximum bytes that may wait at the same time.
 
-A caller may use as much as is left free: a single caller gets half, and two callers get a third
-each. So there is always room for another caller, without knowing the number of callers in advance
-(dynamic thresholds of Choudhury and Hahne, 1998, with a factor of 1).
+A caller may use at most the amount that remains free: a single caller gets half, and two callers
+get a third each. So there is always room for another caller, without knowing the number of callers
+in advance (dynamic thresholds of Choudhury and Hahne, 1998, with a factor of 1).
 """
 WAIT_S = 900.0
-"""Seconds for which a file may wait, and which its upload may take."""
+"""Maximum seconds for which a file may wait, and maximum seconds of an upload."""
 PORTION = 1 << 20
-"""Bytes that are collected before they are written."""
+"""Bytes to collect before they are written."""
 LONGEST = 500
-"""Characters of a name; the id of a document may have as many."""
+"""Maximum characters of a name, the same as for the id of a document."""
 SHOWN = 80
 
 
@@ -63,7 +63,7 @@ class Upload:
 
 @dataclass(slots=True)
 class UploadStore:
-    """The waiting files, each of at most ``most_bytes``.
+    """The uploads waiting to be ingested, each of at most ``most_bytes``.
 
     A new file replaces a waiting file of the same caller, graph, and name.
     """
@@ -76,7 +76,7 @@ class UploadStore:
 
     @property
     def limits_for_one_caller(self) -> tuple[int, int]:
-        """The most files and bytes of a single caller while no other caller has any."""
+        """Maximum files and bytes for one caller while no other caller has any."""
         return self.most_files // 2, self.most_total // 2
 
     @property
@@ -94,9 +94,9 @@ class UploadStore:
     ) -> Upload:
         """Receive a file of a caller for a graph, and keep it until it is taken.
 
-        ``endings`` are the allowed endings; empty allows all. Raises InputFileError for a file that
-        cannot be ingested, and BusyError while too many files wait. After an error, nothing of the
-        file is kept.
+        ``endings`` are the allowed file endings; if empty, all are allowed. Raises InputFileError
+        for a file that cannot be ingested, and BusyError while too many files wait. After an error,
+        no part of the file is kept.
         """
         document_name(name)
         if endings and ending_of(name) not in endings:
@@ -122,8 +122,8 @@ class UploadStore:
     def take(self, caller: Caller, graph: str, ids: Sequence[str]) -> list[Upload]:
         """Remove files from the store and return them; close them with ``close_all``.
 
-        Raises UnknownUploadError, and removes none, if the caller has not uploaded one of them for
-        the graph.
+        If the caller has not uploaded one of the files for the graph, raises UnknownUploadError and
+        removes no file.
         """
         taken = self.find(caller, graph, ids)
         for upload in taken:
@@ -131,7 +131,7 @@ class UploadStore:
         return taken
 
     def find(self, caller: Caller, graph: str, ids: Sequence[str]) -> list[Upload]:
-        """Return waiting files of a caller for a graph. Raises UnknownUploadError."""
+        """Return the caller's uploads waiting to be ingested. Raises UnknownUploadError."""
         found = [self._waiting.get(id_) for id_ in dict.fromkeys(ids)]
         own = [one for one in found if one and _belongs_to(one, caller, graph)]
         if len(own) < len(found):
@@ -169,7 +169,7 @@ class UploadStore:
             raise InputFileError(f"{upload.name} is empty; choose a file with text")
 
     def _require_room(self, caller: Caller, more: int) -> None:
-        """Raise BusyError unless the caller may have ``more`` files and its present bytes."""
+        """Raise BusyError unless the caller may add ``more`` files and keep its current bytes."""
         own = [one for one in self._waiting.values() if one.owner.is_same(caller)]
         total = sum(one.size for one in self._waiting.values())
         if self.waiting + more > self.most_files or total > self.most_total:
@@ -183,7 +183,7 @@ class UploadStore:
             )
 
     def _let_wait(self, upload: Upload) -> None:
-        """Mark a file as complete, remove an older file of its name, and start its expiry."""
+        """Mark a file as complete, remove an older file of the same name, and start its expiry."""
         for other in [*self._waiting.values()]:
             same = (other.owner, other.graph, other.name) == (
                 upload.owner,

@@ -9,7 +9,7 @@ from pgs_neo4j.config.token_table import ROLES, Role
 from pgs_neo4j.errors import PGSError, UnknownGraphError, UsageError, unknown_run
 
 METRICS_PATH, LOGGED_IN = "/metrics", "/api/me"
-"""The only path for scrapers, and a path that everyone who logs in may open."""
+"""The only path for scrapers, and a path that every logged-in caller may open."""
 BETWEEN = " / "
 """Separates the tenant's name from its session name in a stored session name."""
 

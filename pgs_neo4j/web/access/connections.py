@@ -23,11 +23,11 @@ HEAD_S = 20.0
 BODY_S, BYTES_PER_S = 30.0, 4096
 """Seconds for a body, and the number of received bytes that extend the time by one second."""
 UNREAD_S = 120.0
-"""Seconds for which a client may read nothing of a response that is ready."""
+"""Seconds for which a client may leave a ready response unread."""
 CLOSING_S = 10.0
 """Seconds for the rest of a response on a connection that is being closed."""
 SHARE = 4
-"""One address may have one in so many of all connections."""
+"""One address may have at most one in ``SHARE`` of all connections."""
 PREFIX = 64
 """An IPv6 network of this prefix length counts as one address; one client may own all of it."""
 

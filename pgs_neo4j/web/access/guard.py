@@ -25,12 +25,15 @@ from pgs_neo4j.web.failures import Failure, failure_response
 
 MOST_BODY = 64 * 1024
 MOST_CHAT = 1024 * 1024
-"""Larger than MOST_BODY, because chat programs send the whole conversation with every question."""
+"""Maximum bytes of a chat request.
+
+It is larger than MOST_BODY, because chat programs send the whole conversation with every question.
+"""
 JSON, FILE = "application/json", "application/octet-stream"
 UPLOADS = re.compile(r"/api/graphs/[^/]+/uploads")
 """Paths that accept files."""
 MOST_REQUESTS = 500
-"""The most requests of one caller that may be in progress at once."""
+"""Maximum requests of one caller in progress at the same time."""
 DEFAULT_PORTS = {"http": 80, "https": 443}
 """Default ports by scheme."""
 SAFE = frozenset({"GET", "HEAD"})
@@ -162,7 +165,7 @@ class Guard:
         )
 
     def _is_allowed(self, origin: str, host: str) -> bool:
-        """Return whether pages of an origin may use the API: the server's own or an allowed one.
+        """Return whether an origin may use the API: the server's own origin, or an allowed one.
 
         An origin with another port belongs to another program, even on this machine. Browsers omit
         the default port in Origin, but a proxy may include it in Host.
@@ -367,13 +370,13 @@ class _BodyLimit:
 
         async def sending(message: Message) -> None:
             if self.size > most and not self.started:
-                raise _TooLargeError  # a route has turned the first error into another one
+                raise _TooLargeError  # a route has replaced the first error with another error
             self.started = True
             await send(message)
 
         try:
             await self.app(scope, receiving, sending)
-        except* _TooLargeError:  # if the response has begun, it just ends
+        except* _TooLargeError:  # if a response has begun, it is just cut off
             if not self.started:
                 path = scope["path"]
                 await failure_response(path, 413, _make_too_large(path, most))(scope, receive, send)

@@ -22,10 +22,10 @@ from pgs_neo4j.errors import UsageError
 
 ANSWER_S = 5.0
 LONGEST = 4096
-"""The most bytes of a link."""
+"""Maximum bytes of a link."""
 ASKED = b"link"
 MOST_PATH = 100
-"""Bytes that the address of a socket may have on every system."""
+"""Maximum bytes of a socket address that all systems accept."""
 DESCRIPTORS = Path("/proc/self/fd")
 
 
@@ -44,7 +44,7 @@ async def offer_links(port: int, new_link: Callable[[], str]) -> AsyncIterator[N
     async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         with suppress(OSError, TimeoutError):
             async with asyncio.timeout(ANSWER_S):
-                if await reader.read(len(ASKED)) == ASKED:  # otherwise it only checked for a server
+                if await reader.read(len(ASKED)) == ASKED:  # else the client checked for a server
                     writer.write(new_link().encode())
                     await writer.drain()
         writer.close()
@@ -93,7 +93,7 @@ async def _find_free_path(port: int) -> Path | None:
         async with asyncio.timeout(ANSWER_S):
             with _shorten_path(path) as short_path:
                 _, writer = await asyncio.open_unix_connection(short_path)
-    except ConnectionRefusedError:  # left by a killed server
+    except ConnectionRefusedError:  # the socket was left by a killed server
         path.unlink(missing_ok=True)
         return path
     except FileNotFoundError:

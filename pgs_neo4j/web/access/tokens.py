@@ -17,17 +17,17 @@ from typing import TypeVar
 from pgs_neo4j.web.access.callers import LOGGED_IN, OWNER, Caller, ForbiddenError
 
 COOKIE_S = 12 * 3600.0
-"""After so many seconds without a request, a browser has to log in again."""
+"""Seconds without a request after which a browser has to log in again."""
 LINK_S = 3600.0
 MOST_COOKIES, MOST_LINKS = 20, 20
-"""The most cookies of one caller, and the most unused links.
+"""Maximum cookies of one caller, and maximum unused links.
 
-When there are more, the least recently used cookie or the oldest link is removed. The limit of
-cookies is per caller, so a caller that logs in again and again ends no session of others.
+When there are more, the least recently used cookie or the oldest link is removed. Cookies are
+limited per caller, so a caller that logs in repeatedly does not end other callers' sessions.
 """
 BYTES = 32
 FREE, FIRST_S, LONGEST_S = 5, 1.0, 300.0
-"""Failed logins without a wait, the first wait, and the longest; each wait doubles."""
+"""Failed logins without a wait, and the first and longest waits in seconds; waits double."""
 MOST_ADDRESSES = 10_000
 T = TypeVar("T")
 

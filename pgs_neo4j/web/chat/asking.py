@@ -51,7 +51,7 @@ class ChatRun:
     serving: Serving
     awaited: AwaitedRun
     has_other_texts: bool = False
-    """Whether the message also held texts of the chat program, which are not read."""
+    """Whether the message also contained texts of the chat program, which are not read."""
 
     @property
     def id(self) -> str:
@@ -91,7 +91,7 @@ class ChatRun:
 
 @dataclass(slots=True)
 class Chats:
-    """The chats of one server. Runs in progress can be found by their requests."""
+    """The chats of one server. A run in progress can be found by its request."""
 
     serving: Serving
     _active: WeakValueDictionary[str, AwaitedRun] = field(default_factory=WeakValueDictionary)

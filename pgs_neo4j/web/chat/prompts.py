@@ -41,7 +41,7 @@ TOOL_OUTPUT = re.compile(r"^Tool `[^`\n]+` Output: ", re.MULTILINE)
 class AskedText:
     """The question in a message.
 
-    ``has_other_texts``: the message also held other texts, which are not read.
+    ``has_other_texts`` is true if the message also contained other texts, which are not read.
     """
 
     question: str
@@ -66,7 +66,7 @@ def find_question(text: str, system: str = "") -> AskedText | None:
 
 
 def _is_task(text: str, system: str) -> bool:
-    """Return whether a message is a task of the chat program instead of a question."""
+    """Return whether a message is a task of the chat program, not a question."""
     if _find_element(text, "chat_history") is not None:
         return True
     if text.startswith(QUERY) and TOOLS.search(system):

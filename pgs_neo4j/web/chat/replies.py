@@ -137,7 +137,7 @@ def _format_event(value: Json) -> str:
 
 
 def _find_finish_reason(answer: Answer) -> str:
-    """Return ``length`` if a limit cut the answer or the reading for it, else ``stop``."""
+    """Return ``length`` if a limit cut the answer short or ended the reading, else ``stop``."""
     return "length" if answer.stopped or not answer.synthesis.complete else "stop"
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 MOST_S = 0.25
-"""The most seconds for which a run waits for requests."""
+"""Maximum seconds for which a run waits for requests."""
 FOLLOW_S = 0.05
 """Seconds for which a new run expects a reader of its events."""
 PATH = "/api/runs"
@@ -18,7 +18,7 @@ PATH = "/api/runs"
 
 @dataclass(slots=True)
 class Answering:
-    """Counts requests about runs that have no response yet, and requests that are about to come.
+    """Counts unanswered requests about runs, and requests that are expected soon.
 
     A client that asks a question reads the events of the run next. This second request counts from
     the moment the question is accepted.
@@ -46,7 +46,7 @@ class Answering:
             stop_counting()
 
     def expect_reader(self, run: str) -> None:
-        """Count the expected reader of a new run for FOLLOW_S seconds, or until it comes."""
+        """Count the expected reader of a new run for FOLLOW_S seconds, or until it arrives."""
         if run not in self._expected:
             self._expected.add(run)
             self._add()

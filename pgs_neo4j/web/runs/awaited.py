@@ -1,4 +1,4 @@
-"""A run of the board whose answer a request waits for."""
+"""A run on the board, for requests that wait for its answer."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ class RunCancelledError(StoppedError):
 
 @dataclass(slots=True, eq=False, weakref_slot=True)
 class AwaitedRun:
-    """A run with its end, kept for those who wait and not by the board."""
+    """A run with its answer or error. Only waiting requests keep it; the board does not."""
 
     board: RunBoard
     run: LiveRun
     _ends: list[Answer | Exception] = field(default_factory=list, repr=False)
 
     async def answer(self, *, cancel: bool = False) -> Answer:
-        """Return the answer when the run has ended. Raises what ended it, or RunCancelledError.
+        """Wait for the answer. Raises the error that ended the run, or RunCancelledError.
 
-        ``cancel``: if the wait is canceled, so is the run.
+        With ``cancel``, canceling the wait also cancels the run.
         """
         try:
             await wait_for_end(self.run)
@@ -45,7 +45,7 @@ class AwaitedRun:
         return end
 
     async def keep_end(self, work: Work, hear: OnEvent) -> Answer:
-        """Carry the run out, and note its end."""
+        """Carry out the run, and keep its answer or error."""
         try:
             answer = await work(hear)
         except Exception as error:
@@ -56,7 +56,7 @@ class AwaitedRun:
 
 
 def start_awaited(board: RunBoard, run: LiveRun, work: Work) -> AwaitedRun:
-    """Start a run whose end is waited for. Raises BusyError."""
+    """Start a run whose answer the caller will wait for. Raises BusyError."""
     awaited = AwaitedRun(board, run)
     board.start(run, lambda hear: awaited.keep_end(work, hear))
     return awaited

@@ -30,20 +30,20 @@ logger = logging.getLogger(__name__)
 State = Literal["queued", "running", "answered", "failed", "cancelled"]
 Work = Callable[[OnEvent], Awaitable[Answer]]
 ReadToken = Callable[[], Awaitable[str | None]]
-"""Reads the token of the last deletion; None while a deletion is in progress."""
+"""Reads the token that each deletion replaces; None while a deletion is in progress."""
 
 MOST_WAITING, SHARE = 1000, 4
-"""Runs that may wait at once, and which part of them may be of one caller."""
+"""Maximum waiting runs; one caller may have at most one in ``SHARE`` of this number."""
 
 
 @dataclass(slots=True, eq=False)
 class LiveRun:
     """A run of this process.
 
-    ``key`` is the idempotency key of its request, if any, and ``asked`` the fields that distinguish
-    the request from others. ``place`` is the place in the queue that was announced last.
-    ``resumed``: it began earlier, here or elsewhere. ``token`` stands for the last deletion before
-    the run read anything, None if it could not be read.
+    ``key`` is the idempotency key of its request, if any, and ``asked`` contains the fields that
+    distinguish the request from others. ``place`` is the last announced place in the queue.
+    ``resumed`` is true if the run began earlier, here or elsewhere. ``token`` is the deletion token
+    from before the run read anything; None if it could not be read.
     """
 
     id: str
@@ -67,15 +67,15 @@ class LiveRun:
 
     @property
     def title(self) -> str:
-        """The name for it in errors and logs."""
+        """The name of the run in errors and logs."""
         return f"run {self.id}"
 
     def shown(self) -> Mapping[str, object]:
-        """Return the fields that identify it in its events."""
+        """Return the fields that identify the run in its events."""
         return {"run": self.id}
 
     def close(self) -> None:
-        """Note that it was canceled: every other end is noted by ``carry_out``."""
+        """Record that the run was canceled; ``carry_out`` records every other end."""
         end_work(self, "cancelled", {})
 
 
@@ -83,9 +83,9 @@ class LiveRun:
 class RunBoard:
     """Carries out runs, at most ``most`` at once; the others wait.
 
-    Callers take turns, and the runs of each begin in their order: who asks a lot waits longer, and
-    keeps nobody else out. A run begins after requests that wait for an answer; they take less
-    time than it does.
+    Callers take turns, and the runs of each caller begin in the order of their arrival. So a caller
+    with many runs waits longer, and does not keep others out. A run begins only after pending
+    requests are answered, because a request takes less time than a run.
     """
 
     most: int
@@ -98,7 +98,7 @@ class RunBoard:
     _turns: dict[tuple[bool, str], int] = field(default_factory=dict, repr=False)
 
     def counts(self, caller: Caller) -> tuple[int, int]:
-        """Return how many runs on graphs of the caller are in progress, and in the queue."""
+        """Return how many runs on graphs that the caller sees are in progress, and in the queue."""
         waiting = sum(caller.sees(run.graph) for run in self._waiting)
         active = sum(caller.sees(run.graph) for run in self.live.active())
         return active - waiting, waiting
@@ -106,7 +106,8 @@ class RunBoard:
     async def drop_deleted(self, run: LiveRun) -> None:
         """Drop the events of a run if something was deleted since it began to read.
 
-        They may quote what was deleted. The database knows what is left. Raises DatabaseError.
+        The events may quote deleted text; the database still has everything else. Raises
+        DatabaseError.
         """
         if run.began_at is None:
             return  # nothing was read
@@ -117,7 +118,7 @@ class RunBoard:
     def repeated(self, run: LiveRun) -> LiveRun | None:
         """Return the run of this process with the same key, session, and graph, if any.
 
-        Raises IdempotencyError if it is of another request.
+        Raises IdempotencyError if that run has another request.
         """
         if run.key is None:
             return None
@@ -132,13 +133,14 @@ class RunBoard:
         return former
 
     def start(self, run: LiveRun, work: Work) -> LiveRun:
-        """Accept a run, before the database knows of it. Raises BusyError."""
+        """Accept a run before the database has a record of it. Raises BusyError."""
         if run.resumed:
             former = self.live.by_id.get(run.id)
             run.log = EventLog.following(former.log if former else None)
         run.log.add("accepted", ServedAccepted(run=run.id, graph=run.graph, question=run.question))
         with log_ids(run=run.id):
-            # Nothing is awaited before ``begin``, so no other start passes the same check.
+            # Nothing is awaited between this check and ``begin``, so two starts cannot both pass
+            # it.
             self._check_limits(run)
             task = self.live.begin(run, partial(carry_out, run, partial(self._answer, run, work)))
             task.add_done_callback(lambda _: self._note_end(run))
@@ -147,7 +149,7 @@ class RunBoard:
     def _check_limits(self, run: LiveRun) -> None:
         """Raise BusyError if too many runs wait, or too many of the caller are in progress."""
         if self.live.stopping:
-            return  # ``begin`` refuses it
+            return  # ``begin`` refuses the run
         caller = run.caller
         own = sum(one.caller.is_same(caller) for one in self.live.active())
         if caller.runs_at_once is not None and own >= caller.runs_at_once:
@@ -167,8 +169,9 @@ class RunBoard:
         await self._turn(run)
         try:
             await self.answering.settled()
-            # Taken before the run counts as begun, since readers of what has begun compare it.
-            # Without it, no reader gets events; the work itself reports that the database is away.
+            # The token is read before the run counts as begun, because from then on readers compare
+            # it. Without a token, readers get no stored events. The work itself reports that the
+            # database is unavailable.
             with suppress(DatabaseError):
                 run.token = await self.read_token()
             run.state, run.began_at = "running", monotonic()
@@ -215,10 +218,10 @@ class RunBoard:
             self._tell_places()
 
     def _queue(self) -> list[LiveRun]:
-        """Return the runs that wait, the next first.
+        """Return the waiting runs in the order in which they will begin.
 
-        Next is the caller with the fewest other runs in progress or before it in the queue. Of
-        several such callers, it is the one whose last turn is longest ago.
+        The next run belongs to the caller with the fewest other runs in progress or before it in
+        the queue. Among several such callers, the one whose last turn is longest ago is next.
         """
         waiting = {id(run) for run in self._waiting}
         before = Counter(
@@ -234,12 +237,12 @@ class RunBoard:
         return [run for *_, run in sorted(turns, key=lambda turn: turn[:2])]
 
     def _begin(self, run: LiveRun) -> None:
-        """Count a run as running, and note that its caller had a turn."""
+        """Count a run as running, and record that its caller had a turn."""
         self._running += 1
         self._turns[run.caller.tenant, run.caller.name] = max(self._turns.values(), default=0) + 1
 
     def _tell_places(self) -> None:
-        """Announce its place to each run that waits, if the place has changed."""
+        """Announce to each waiting run its place in the queue, if the place has changed."""
         for place, run in enumerate(self._queue(), 1):
             if run.place != place:
                 run.place = place

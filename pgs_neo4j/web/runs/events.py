@@ -24,9 +24,9 @@ from pgs_neo4j.text.shown import one_line
 TEXT_S = 0.05
 """Seconds for which pieces of text are joined, so at most 20 text events are sent per second."""
 MOST_ID = 2**53 - 1
-"""The largest id, because JavaScript has no exact larger whole numbers."""
+"""The largest id, because JavaScript cannot represent all larger whole numbers exactly."""
 MOST_ENTRIES = 5000
-"""Events kept for each run. A reader that has missed older events gets a snapshot."""
+"""Maximum events to keep for each run. A reader that has missed older events gets a snapshot."""
 FINAL = MOST_ID
 """The id of the last snapshot of a run. No log reaches this id."""
 LOOK_S = 3.0
@@ -54,8 +54,8 @@ class MissedEventsError(Exception):
 class EventLog:
     """The events of a run, for any number of readers. It grows until ``end`` is called.
 
-    A reader only has a place in the log, so slow readers cost nothing. Ids up to ``start`` belong
-    to earlier logs of the run, which shows that a reader with such an id has missed events.
+    A reader is only a place in the log, so slow readers cost nothing. Ids up to ``start`` belong to
+    earlier logs of the run, so a reader with an id below ``start`` has missed events.
     """
 
     start: int = 0
@@ -75,7 +75,7 @@ class EventLog:
         return self.last - len(self.entries) + 1
 
     def add(self, name: str, data: Mapping[str, object]) -> None:
-        """Add an event, after the text that waits to be joined."""
+        """Add an event, after any text that is waiting to be joined."""
         self._flush()
         self._append(name, data)
 
@@ -103,7 +103,7 @@ class EventLog:
         """
         while True:
             grown = self._grown
-            while place < self.last:  # no copy, which a slow reader would keep
+            while place < self.last:  # without a copy, which a slow reader would keep alive
                 if place + 1 < self.first:
                     raise MissedEventsError
                 entry = self.entries[place + 1 - self.first]

@@ -191,7 +191,7 @@ class ServedStop(TypedDict):
 def told_data(event: Event, run: str = "") -> Mapping[str, object]:
     """Return the data of an event; reports are replaced by counts and links.
 
-    ``run`` is the id of the run, which the links need; it is empty for events of jobs.
+    ``run`` is the id of the run for the links; it is empty for events of jobs.
     """
     match event:
         case Routed(routing):
