@@ -17,7 +17,8 @@ from pgs_neo4j.text.json_data import Json
 class FindingQuery:
     """How to get findings: ask a question, or read a stored ``run`` without calling a model.
 
-    ``top_k`` is the most items to return; None returns all. ``knobs`` set limits and other options.
+    ``top_k`` is the maximum number of items to return; None returns all. ``knobs`` set limits and
+    other options.
     """
 
     graph: str | None = None

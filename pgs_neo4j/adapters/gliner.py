@@ -19,7 +19,7 @@ from pgs_neo4j.text.extraction.schema import DEFAULT_TYPES
 FORM = "1"
 """Version of the extraction rules. A new version makes extracted documents stale."""
 WINDOW = 1200
-"""Characters given to a model at once. A model cuts off text after a few hundred words."""
+"""Maximum characters per model call. A model cuts off text after a few hundred words."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -21,7 +21,7 @@ from pgs_neo4j.text.tokens import estimate
 
 TRIES = 3
 AT_ONCE = 8
-"""Texts that are embedded concurrently."""
+"""Maximum texts to embed concurrently."""
 
 
 class ModelV2(Protocol):
@@ -150,7 +150,7 @@ class GraphRAGEmbedder:
         """Do nothing, because neo4j-graphrag does not report limits of texts."""
 
     def take_lessons(self, told: ToldLessons | None = None) -> tuple[str, ...]:
-        """Return new lessons about the embedder as sentences, without those that the run has."""
+        """Return new lessons about the embedder as sentences, without those in ``told``."""
         return self.fit.take_lessons(f"behind {self.name}", told)
 
     async def close(self) -> None:
@@ -171,7 +171,7 @@ class GraphRAGEmbedder:
 
 
 def _model_error(name: str, error: Exception) -> ModelError:
-    """Convert an error of the library; its text is left out, because it may hold user text."""
+    """Convert an error of the library; its text is left out, because it may contain user text."""
     kinds = {one.__name__ for one in type(error).__mro__}
     if "RateLimitError" in kinds:
         return ModelRateLimitError(

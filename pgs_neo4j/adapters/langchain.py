@@ -30,9 +30,9 @@ class PGSDocuments(BaseRetriever):  # type: ignore[misc]
     """Returns the findings of a question as documents, with citations in their metadata.
 
     ``PGSDocuments.of(pgs)`` uses an engine that is open in the running event loop. ``connect``
-    opens a new engine, which ``close`` closes. ``query`` holds the graph and other options. ``k``
-    is the most documents to return, also as an argument of ``invoke``; if it is None, ``top_k`` of
-    the query applies.
+    opens a new engine, which ``close`` closes. ``query`` contains the graph and other options.
+    ``k`` is the maximum number of documents to return, and also an argument of ``invoke``; if it is
+    None, ``top_k`` of the query applies.
     """
 
     model_config = ConfigDict(arbitrary_types_allowed=True)
@@ -93,7 +93,7 @@ class PGSDocuments(BaseRetriever):  # type: ignore[misc]
         )
 
     def _limit_query(self, k: int | None) -> FindingQuery:
-        """Return the query with the limit of the call, else of the retriever, else its own."""
+        """Return the query, limited by the call's ``k``, else the retriever's, else ``top_k``."""
         query: FindingQuery = self.query
         most = next((one for one in (k, self.k) if one is not None), query.top_k)
         return replace(query, top_k=most)
@@ -102,7 +102,7 @@ class PGSDocuments(BaseRetriever):  # type: ignore[misc]
 def make_answer_tool(
     access: EngineAccess, query: FindingQuery, name: str, description: str
 ) -> StructuredTool:
-    """Return a tool that answers questions; its artifact holds the run and the findings."""
+    """Return a tool that answers questions; its artifact contains the run and the findings."""
 
     def ask(question: str) -> tuple[str, dict[str, Any]]:
         return _make_reply(access.run(find_findings(access.pgs, question, query)))

@@ -66,7 +66,7 @@ def widget_sheet() -> str:
 
 
 def widget_data(partition_map: PartitionMap, read: Mapping[int, int]) -> tuple[Json, list[int]]:
-    """Return a map as JSON data, and the number of nodes read at each of its places.
+    """Return a map as JSON data, and the number of nodes read at each place on the map.
 
     ``read`` maps partitions to the number of their nodes that were read.
     """

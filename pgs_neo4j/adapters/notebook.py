@@ -45,8 +45,8 @@ async def map_widget(
 ) -> MapWidget:
     """Return the map of a graph's current partitions as a widget.
 
-    With ``within``, the ``place`` of a group on another map, only this group is shown. Raises the
-    errors of ``pgs.browse.map``.
+    If ``within`` is set to the ``place`` of a group on another map, only this group is shown.
+    Raises the errors of ``pgs.browse.map``.
     """
     partition_map = await pgs.browse.map(graph, within=within)
     reading = await pgs.browse.reading(graph, session)

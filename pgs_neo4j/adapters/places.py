@@ -13,9 +13,9 @@ from pgs_neo4j.text.extraction.names import clean_name, name_fault, normalize_na
 
 OCCURS_WITH = "occurs with"
 MOST_ENTITIES, MOST_PAIRS = 200, 60
-"""The most entities of a chunk, and the most pairs of entities that share sentences."""
+"""Maximum entities of a chunk, and maximum pairs of entities that share sentences."""
 PER_SENTENCE = 12
-"""The most entities of a sentence to pair. Only lists name more, and mean no relation."""
+"""Maximum entities of a sentence to pair. Only lists name more, and they state no relation."""
 
 _EntityKey = tuple[str, str]
 

@@ -38,10 +38,10 @@ class SpacyExtractor:
     """Finds entities with a spaCy pipeline, and relates entities of one sentence.
 
     ``pipeline`` is the name or folder of an installed pipeline, or a loaded pipeline. ``types``
-    maps further labels to types, and overrides ``TYPES``; a label in neither is used as the type.
-    The signature covers the name and version of the pipeline and the patterns of its rulers; if
-    anything else changes, change ``version``. Raises ConfigError if spaCy or the pipeline is
-    missing; nothing is downloaded.
+    maps additional labels to types, and overrides ``TYPES``; a label that neither maps is used as
+    the type itself. The signature covers the name and version of the pipeline and the patterns of
+    its rulers; if anything else changes, change ``version``. Raises ConfigError if spaCy or the
+    pipeline is missing; nothing is downloaded.
     """
 
     pipeline: Any

@@ -60,7 +60,7 @@ Offset = Annotated[int, Field(ge=0, description="Character of the answer to begi
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Limits of a run other than its cost, named like the settings; None means no limit."""
+    """Limits of a run besides its cost, named like the settings; None means no limit."""
 
     max_calls: int | None = None
     max_tokens: int | None = None
@@ -231,7 +231,7 @@ class AskingTools:
         *,
         full_sweep: bool = False,
     ) -> Work:
-        """Return the work of a new run."""
+        """Return the work that answers a question in a new run."""
 
         async def execute(on_event: OnEvent, max_cost: float | None) -> Answer:
             request = Request(
@@ -248,7 +248,7 @@ class AskingTools:
         return execute
 
     def _resumed(self, live: LiveQuestion, limits: Limits) -> Work:
-        """Return the work of a run that ended without an answer."""
+        """Return the work that resumes a run that ended without an answer."""
 
         async def resume(on_event: OnEvent, max_cost: float | None) -> Answer:
             knobs = self._knobs(max_cost, limits)
@@ -260,7 +260,7 @@ class AskingTools:
         return _lower(max_cost, self.service.pgs.config.max_cost)
 
     def _knobs(self, max_cost: float | None, limits: Limits, strict: bool | None = None) -> Knobs:
-        """Return knobs for strictness, and for limits that are below the settings."""
+        """Return knobs for strictness, and for limits that are lower than the settings."""
         config = self.service.pgs.config
         lower = {name: _lower(most, getattr(config, name)) for name, most in asdict(limits).items()}
         limit_values = {"max_cost": max_cost, **lower, "strict": strict}

@@ -129,7 +129,7 @@ class LookingTools:
     async def _read_neighbors(
         self, graph: str, element_id: str, kind: str | None, after: str | None, limit: int
     ) -> NeighborPage:
-        """Return a page of neighbors, with only as many as fit into a reply."""
+        """Return a page of neighbors, cut to what fits into a reply."""
         read = partial(
             self.service.pgs.browse.neighbors,
             graph,

@@ -1,6 +1,6 @@
 """The questions that agents asked of this process: their progress, their end, and who sees them.
 
-Each has one growing number and one line of progress, which clients show while they wait.
+Each question has one growing number and one line of progress, which clients show while they wait.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from pgs_neo4j.mcp_server.service import AgentCaller
 
 
-TICK_S = 0.2  # between two looks at the progress
+TICK_S = 0.2  # seconds between two checks of the progress
 PHASES = {
     "partition": "partitioning the graph",
     "route": "choosing the partitions to read",
@@ -50,9 +50,9 @@ PHASES = {
 class Advance:
     """The progress of one question; it takes the engine's events.
 
-    ``number`` counts the events that said something. ``value`` grows with each of them, since
-    clients require it, and stays below the count of partitions read plus one. ``total`` is None
-    until it is known.
+    ``number`` counts the events that changed ``line``. ``value`` grows with each of these events,
+    because clients require it, and stays below the number of partitions read plus one. ``total`` is
+    None until it is known.
     """
 
     run: str = ""
@@ -69,11 +69,11 @@ class Advance:
 
     @property
     def total(self) -> float | None:
-        """The partitions to read and the synthesis, None before they are chosen."""
+        """The number of partitions to read, plus one for the synthesis; None before routing."""
         return None if self.routed is None else float(max(self.routed, self.read) + 1)
 
     def hear(self, event: Event) -> None:
-        """Take an event of the engine."""
+        """Update the progress with an event of the engine."""
         match event:
             case RunStarted(run, _):
                 self.run = run
@@ -105,7 +105,7 @@ class Advance:
 
 
 Work = Callable[[OnEvent, float | None], Awaitable[Answer]]
-"""Answers a question; takes a listener for its events, and the most that it may cost."""
+"""Answers a question, given a listener for its events and its maximum cost."""
 Report = Callable[[Advance], Awaitable[None]]
 
 
@@ -113,8 +113,9 @@ Report = Callable[[Advance], Awaitable[None]]
 class LiveQuestion:
     """A question of an agent, under the id of its run, which is recorded from ``advance.run`` on.
 
-    ``max_cost`` is the most that the agent lets it cost; None leaves that to the settings.
-    ``resumed``: its run began earlier. ``accepted``: it can no longer be refused.
+    ``id`` is the id of its run, whose record exists once ``advance.run`` is set. ``max_cost`` is
+    the maximum cost that the agent allows; None leaves the limit to the settings. ``resumed`` is
+    true if the run began earlier. ``accepted`` is true once the question can no longer be refused.
     """
 
     id: str
@@ -131,33 +132,33 @@ class LiveQuestion:
 
     @property
     def title(self) -> str:
-        """The name for it in errors and logs."""
+        """The name of the question in errors and logs."""
         return f"run {self.id}"
 
     def close(self) -> None:
-        """Note its end; its task holds the answer, or the error."""
+        """Record that the question has ended; its task has the answer or the error."""
         self.ended_at = monotonic()
 
     @property
     def answer(self) -> Answer | None:
-        """Its answer, None without one."""
+        """The answer; None if there is none yet."""
         ended = None if is_active(self) or self.cancelled or self.failure else self.task
         return ended.result() if ended else None
 
     @property
     def cancelled(self) -> bool:
-        """Whether it was canceled."""
+        """Whether the question was canceled."""
         return self.task is not None and self.task.cancelled()
 
     @property
     def failure(self) -> BaseException | None:
-        """The error that ended it, None without one."""
+        """The error that ended the question; None if it did not fail."""
         ended = None if is_active(self) or self.cancelled else self.task
         return ended.exception() if ended else None
 
     @property
     def error(self) -> str:
-        """One sentence on why it failed, empty if it did not."""
+        """One sentence that says why the question failed; empty if it did not fail."""
         failure = self.failure
         if isinstance(failure, PGSError):
             return str(failure)
@@ -165,13 +166,13 @@ class LiveQuestion:
 
 
 Launch = Callable[[LiveQuestion, "AgentCaller", Work], Awaitable[Awaitable[Answer]]]
-"""Begins a question of a caller. Raises an error of this package if it must not begin."""
+"""Begins a caller's question. Raises an error of this package if the caller must not begin it."""
 
 
 def _new_board() -> LiveBoard[LiveQuestion]:
     return LiveBoard(
         keep_s=inf,
-        most_ended=100,  # their runs are in the database
+        most_ended=100,  # more is not needed, because their runs are in the database
         cancel_s=4.0,
         stop_s=4.0,
         advice="wait for it with the tool result",
@@ -182,7 +183,7 @@ def _new_board() -> LiveBoard[LiveQuestion]:
 class QuestionBoard:
     """The questions of one process, at most ``most`` in progress.
 
-    A program with limits of its own sets ``launch``, and ``most`` to None.
+    A program that has its own limits sets ``launch``, and sets ``most`` to None.
     """
 
     most: int | None = 2
@@ -192,10 +193,11 @@ class QuestionBoard:
     async def start(self, asked: LiveQuestion, caller: AgentCaller, work: Work) -> LiveQuestion:
         """Begin a question in the background, unless it is canceled first.
 
-        Raises BusyError, and what ``launch`` raises.
+        Raises BusyError, and the errors that ``launch`` raises. Canceling this call before the
+        question is accepted cancels the question.
         """
         former = self.live.by_id.get(asked.id)
-        # Nothing is awaited before ``begin``, so no other start passes the same check.
+        # Nothing is awaited between this check and ``begin``, so two starts cannot both pass it.
         self._check_limit()
         task = self.live.begin(asked, partial(self._carry_out, asked, caller, work))
         task.add_done_callback(lambda _: self._forget_refused(asked, former))
@@ -209,9 +211,9 @@ class QuestionBoard:
         return asked
 
     def _check_limit(self) -> None:
-        """Raise BusyError if as many questions are in progress as may be."""
+        """Raise BusyError if ``most`` questions are in progress."""
         if self.live.stopping:
-            return  # ``begin`` refuses it
+            return  # ``begin`` refuses the question
         active = len(self.live.active())
         if self.most is not None and active >= self.most:
             raise BusyError(
@@ -220,7 +222,7 @@ class QuestionBoard:
             )
 
     async def wait(self, asked: LiveQuestion, wait_s: float, report: Report) -> None:
-        """Return when a question has ended, or after ``wait_s``. Progress is reported."""
+        """Wait until a question ends, at most ``wait_s`` seconds, and report its progress."""
         loop = asyncio.get_running_loop()
         end, reported = loop.time() + wait_s, -1
         while True:
@@ -242,7 +244,7 @@ class QuestionBoard:
         return await answering
 
     def _forget_refused(self, asked: LiveQuestion, former: LiveQuestion | None) -> None:
-        """Give the place of a question that never began back to the one before."""
+        """Remove a question that was refused, and restore the former question with the same id."""
         if not asked.accepted:
             del self.live.by_id[asked.id]
             if former is not None:

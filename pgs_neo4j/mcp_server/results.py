@@ -1,4 +1,4 @@
-"""Builds replies about plans, and about runs in progress, with an answer, or without one."""
+"""Builds replies about plans, and about runs: in progress, answered, or ended without an answer."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ async def question_reply(
         try:
             stored = (await read_result(service, caller, live.id)).reply(offset)
             return stored.model_copy(update={"error": live.error or stored.error})
-        except UnknownRunError:  # its session or the whole database content was deleted
+        except UnknownRunError:  # the run's session was deleted, or everything in the database
             if live.answer is not None:
                 raise
     state = "running" if is_active(live) else "interrupted" if live.cancelled else "failed"

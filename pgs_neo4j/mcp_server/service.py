@@ -1,7 +1,7 @@
 """What all tools share: the engine, its callers, the questions in progress, and the bounds.
 
 Over stdio there is one caller, who sees everything. A program that serves several callers gives
-each an ``AgentCaller``, which knows the graphs and the names of sessions of that caller.
+each an ``AgentCaller``, which determines that caller's graphs and session names.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Call = Context[Any]
 class AgentCaller(Viewer, Protocol):
     """What a caller may see, and whether it may ask.
 
-    Each caller has its own names for sessions; the database has one name for each of them all.
+    Callers may use the same name for different sessions; stored names are unique.
     """
 
     def stored_session(self, name: str) -> str:
@@ -34,7 +34,7 @@ class AgentCaller(Viewer, Protocol):
 
 
 CallerOf = Callable[[object], AgentCaller]
-"""Returns the caller behind an HTTP request of the transport, which is None over stdio."""
+"""Returns the caller who sent an HTTP request; over stdio, the request is None."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,14 +58,14 @@ class ProcessOwner:
 
 
 def process_owner(request: object) -> AgentCaller:
-    """Return the owner, whatever the request."""
+    """Return the owner of the process, whatever the request."""
     del request
     return ProcessOwner()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class McpBounds:
-    """How much an agent may take: seconds of one call, and tokens of one reply."""
+    """Limits for agents: the maximum seconds of one call, and the maximum tokens of one reply."""
 
     most_wait_s: float = 300.0
     reply_tokens: int = 8000
@@ -73,7 +73,7 @@ class McpBounds:
 
 @dataclass(frozen=True, slots=True)
 class McpService:
-    """An engine and its callers; its maker stops the ``questions``."""
+    """An engine and its callers; the code that creates a service must stop its ``questions``."""
 
     pgs: PGS
     questions: QuestionBoard = field(default_factory=QuestionBoard)
@@ -99,7 +99,7 @@ async def visible_graphs(pgs: PGS, caller: AgentCaller) -> list[StoredGraph]:
 
 
 async def choose_graph(pgs: PGS, caller: AgentCaller, name: str | None) -> StoredGraph:
-    """Return the named graph, else the configured or only one that the caller may see.
+    """Return the named graph, else the configured graph or the only graph that the caller sees.
 
     Raises UnknownGraphError, naming only graphs that the caller may see.
     """

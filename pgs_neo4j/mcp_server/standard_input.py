@@ -6,9 +6,9 @@ lines of any length, and for clients that send at any speed.
 
 A client waits for an answer to each of its requests, but the library only logs some invalid
 requests. It cannot parse some as JSON, for example half of a surrogate pair or a number with
-thousands of digits. It takes requests with an invalid id for notifications. Some lines are too long
-to read. This module answers all of these with an error, which has the id of the request if it can
-be found.
+thousands of digits. It mistakes requests with an invalid id for notifications. Some lines are too
+long to read. This module answers all of these with an error, which has the id of the request if it
+can be found.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ from pydantic import ValidationError
 
 SIZE = 65_536
 MOST_LINE = 1_000_000
-"""Bytes of a line. A request usually has a few hundred."""
+"""Maximum bytes of a line. A request usually has a few hundred."""
 KEPT = 1000
 """Bytes kept from each end of a longer line, because they may contain the id of the request."""
 MOST_READ = 16
-"""The most pieces that wait to be processed; the reading thread pauses at this number."""
+"""Maximum pieces that wait to be processed; the reading thread pauses at this number."""
 MOST_DIGITS = 300
-"""The most digits of a whole number that an error can repeat as an id."""
+"""Maximum digits of a whole number that an error can repeat as an id."""
 # Clients write the id as the first or last member of the object. The patterns accept only the
 # members "jsonrpc" and "method" beside it, so in valid JSON they match an id of the outermost
 # object and never an id inside other members.

@@ -1,6 +1,6 @@
 """Rules for all tools: refuse unknown arguments, fail with one sentence, and keep replies short.
 
-A reply stays within its token limit, and says what was left out.
+Each reply stays within its token limit, and names what was left out.
 """
 
 from __future__ import annotations
@@ -146,7 +146,7 @@ def cut_text(text: str, offset: int, tokens: int) -> tuple[str, int | None]:
 
 
 def fit_items(items: Sequence[Item], tokens: int) -> list[Item]:
-    """Return as many first items as fit into ``tokens`` as JSON, but at least one."""
+    """Return the first items that fit into ``tokens`` as JSON, but at least one item."""
     fitting: list[Item] = []
     for item in items:
         tokens -= estimate(item.model_dump_json())
