@@ -76,7 +76,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pgs_neo4j.model import Usage
 
-LISTED = 3  # the most reasons that a message lists, and the most partitions for each reason
+LISTED = 3  # maximum reasons in a message, and maximum partitions to list per reason
 
 
 class PGSError(Exception):
@@ -111,7 +111,7 @@ class QuestionError(UsageError):
 
 
 class UnmatchedQuestionError(QuestionError):
-    """Nothing in the graph matches the question, and reading anyway would cost much."""
+    """Nothing in the graph matches the question, and reading the graph anyway would cost a lot."""
 
 
 class GraphExistsError(UsageError):
@@ -237,7 +237,7 @@ class QueryError(DatabaseError):
 
 
 class GraphChangedError(QueryError):
-    """Each time a statement was repeated, another program deleted what it had just read.
+    """Each time a statement was repeated, another program deleted data that it had just read.
 
     The statement itself is correct: the same request succeeds once the other program is done.
     """
@@ -254,7 +254,8 @@ class RunLostError(DatabaseError):
 class TextDeletedError(DatabaseError):
     """Documents were deleted, or the database was purged, after this process read their text.
 
-    None of that text was written. ``purged``: the runs that had read it are gone as well.
+    None of that text was written. ``purged`` is true if the runs that had read the text were also
+    deleted.
     """
 
     def __init__(self, message: str, *, purged: bool = False) -> None:
@@ -342,8 +343,9 @@ class Retry:
     """How to retry a failed call.
 
     ``wait_s`` is the wait that the endpoint requested, in seconds; None if it requested none.
-    ``tries`` is the most attempts for this kind of failure; None: until the deadline. A nonempty
-    ``reason`` means that the call did not fail but must wait; it says why in a few words.
+    ``tries`` is the maximum number of attempts for this kind of failure; None means until the
+    deadline. A nonempty ``reason`` means that the call did not fail but must wait; it says why in a
+    few words.
     """
 
     wait_s: float | None = None
@@ -354,8 +356,8 @@ class Retry:
 class ModelError(PGSError):
     """A language or embedding model failed.
 
-    ``retry`` is set if another attempt may succeed. ``usage`` is what the failed call used: an
-    empty ``Usage`` if the endpoint refused the call, None if it is unknown.
+    ``retry`` is set if another attempt may succeed. ``usage`` is the usage of the failed call: an
+    empty ``Usage`` if the endpoint refused the call, None if the usage is unknown.
     """
 
     def __init__(
@@ -394,8 +396,8 @@ class PromptTooLongError(ModelError):
     """The prompt exceeds the model's context; a smaller prompt may fit.
 
     ``context`` is the limit for prompt and reply together, and ``prompt`` the length of the prompt.
-    Both are the endpoint's numbers, in tokens, and None if it reported none. ``refuses``: the
-    endpoint refuses every prompt that is too long, and cuts none off.
+    Both are the endpoint's numbers, in tokens, and None if it reported none. ``refuses`` is true if
+    the endpoint refuses all prompts that are too long instead of cutting them.
     """
 
     def __init__(
@@ -415,7 +417,7 @@ class PromptTooLongError(ModelError):
 class PromptCutError(PromptTooLongError):
     """The server cut the prompt off before it answered, so the reply is discarded.
 
-    ``usage`` is what the call used.
+    ``usage`` is the usage of the call.
     """
 
     def __init__(

@@ -118,10 +118,10 @@ class SweepStarted:
 class PassFinished:
     """One pass over a partition ended, or one part of a pass that was divided.
 
-    ``error`` says why its report was not accepted; None if it was. ``usage`` and ``cost`` are those
-    of all its calls since the previous event of the same pass, failed ones included; ``cost`` is
-    None without prices. A pass that a limit ends has no event of this kind: only the event
-    ``usage`` counts its calls.
+    ``error`` says why its report was not accepted; None if it was. ``usage`` and ``cost`` cover all
+    calls of the pass since its previous event, including failed calls; ``cost`` is None without
+    prices. If a limit ends a pass, the pass has no event of this kind; only the event ``usage``
+    counts its calls.
     """
 
     kind: ClassVar[str] = "pass_finished"
@@ -154,7 +154,7 @@ class ReplyGrew:
 
     The event comes at most every two seconds, and only from Ollama servers, which send replies in
     pieces. When the call has ended, a last event has 0 ``tokens``, and the event ``usage`` counts
-    them. ``partition`` is None unless the ``task`` is ``sweep``.
+    the tokens. ``partition`` is None unless the ``task`` is ``sweep``.
     """
 
     kind: ClassVar[str] = "reply_grew"
@@ -194,8 +194,8 @@ class CallsHeld:
 class UsageCounted:
     """A model call ended, or a stored reply took its place.
 
-    ``usage`` and ``cost`` are those of the whole run so far; ``cost`` is None without prices.
-    ``model`` names the model that was called, None for a stored reply.
+    ``usage`` and ``cost`` cover the whole run so far; ``cost`` is None without prices. ``model``
+    names the model that was called, None for a stored reply.
     """
 
     kind: ClassVar[str] = "usage"
@@ -216,8 +216,8 @@ class SweepFinished:
 class ReportsChecked:
     """The reports were compared with each other and with everything read.
 
-    ``absences`` counts the absences that were checked, ``contradicted`` those of them that the
-    nodes read contradict, ``flags`` the flags that were followed up, and ``convergences`` the
+    ``absences`` counts the checked absences, ``contradicted`` counts absences that the nodes read
+    contradict, ``flags`` counts the flags that were followed up, and ``convergences`` counts the
     convergences found.
     """
 
@@ -238,7 +238,7 @@ class TextStreamed:
 
 @dataclass(frozen=True, slots=True)
 class SearchAnswered:
-    """A layered search has the answer from its ``top_k`` nodes; it sweeps next."""
+    """A layered search has answered from its ``top_k`` nodes; the sweeps come next."""
 
     kind: ClassVar[str] = "search_answered"
     text: str

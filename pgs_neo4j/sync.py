@@ -7,7 +7,7 @@
 
 It has the methods and views of ``pgs_neo4j.PGS``, without ``await``. One thread with an event loop
 does the work of all calls, even if they come from several threads at once. ``on_event`` is called
-in this thread. An interrupt cancels the call that is waiting. The API works in a notebook, because
+in that thread. An interrupt cancels the call that is waiting. The API works in a notebook, because
 it does not use the notebook's event loop.
 """
 
