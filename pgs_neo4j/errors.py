@@ -121,7 +121,7 @@ class GraphExistsError(UsageError):
 class UnknownGraphError(UsageError):
     """This database stores no graph of that name.
 
-    ``several`` lists the stored graphs if the caller named none and there is more than one.
+    ``several`` lists the stored graphs if the caller named no graph and several are stored.
     """
 
     def __init__(self, message: str, *, several: tuple[str, ...] = ()) -> None:

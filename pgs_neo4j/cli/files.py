@@ -46,7 +46,7 @@ def write_whole(name: str, whole: str | bytes, *, force: bool) -> int:
             os.fsync(file.fileno())
         if target.exists():
             shutil.copymode(target, beside)
-        check_target(name, force=force)  # another process may have made the file since
+        check_target(name, force=force)  # another process may have created the file since
         beside.replace(target)
     except OSError as error:
         raise _unwritable(name, error) from error

@@ -30,7 +30,7 @@ from pgs_neo4j.pgs.runs import feedback, session
 from pgs_neo4j.text.commands import shell_word
 from pgs_neo4j.text.shown import counted
 
-ATTEMPTS = 3  # to store a mapping that other processes change at the same time
+ATTEMPTS = 3  # attempts to store a mapping that other processes change at the same time
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
 

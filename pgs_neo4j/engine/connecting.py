@@ -98,7 +98,7 @@ async def _open_database(
     access = server_access(settings)
     require_room: database_server.RequireRoom = database_server.allow
     if access is None:
-        # Imported here: only the managed local server needs the extra [local].
+        # Import here, because only the managed local server needs the extra [local].
         from pgs_neo4j.database.local.options import options_from_environment
         from pgs_neo4j.database.local.server import ensure_running
 

@@ -220,7 +220,7 @@ async def attempt(
             done = await _partition_graph(pgs, job, order, on_event)
     except BaseException as error:
         job = jobs.failed_job(job, error, perf_counter() - began)
-        # Shielded, so that even an interrupted job is closed before its caller continues.
+        # Shield this step, so that even an interrupted job is closed before its caller continues.
         job = await to_the_end(jobs.close(pgs.db, job))
         if isinstance(error, PGSError):
             return FailedJob(graph, error, job)

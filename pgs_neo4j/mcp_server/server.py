@@ -67,7 +67,8 @@ def create_server(service: McpService, *, read_only: bool = False) -> MCPServer[
             log_level="WARNING",
             subscriptions=False,
         )
-    # The server has no prompts. The library would advertise them as long as it has these handlers.
+    # The server has no prompts. The library would advertise prompts as long as it has these
+    # handlers.
     for method in ("prompts/list", "prompts/get"):
         server._lowlevel_server._request_handlers.pop(method)
     resources = Resources(service)

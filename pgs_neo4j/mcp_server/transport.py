@@ -19,7 +19,7 @@ from pgs_neo4j.mcp_server.service import McpService
 
 MOST_CONNECTIONS = 500  # open connections of clients with older protocol versions
 SHARE = 4
-"""One caller may have at most one in ``SHARE`` of these connections, so others can connect."""
+"""Reciprocal of the share of these connections that one caller may have, so others can connect."""
 
 REQUEST_CANCELLED = -32800
 """The error code with which the library ends the stream of a canceled request."""

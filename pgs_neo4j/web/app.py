@@ -62,7 +62,7 @@ def create_app(serving: Serving) -> FastAPI:
     app.add_middleware(CountRequests, answering=serving.board.answering)
     app.state.serving = serving
     app.state.chats = Chats(serving)
-    # Added one by one, because each included router would match every request again.
+    # Routes are added one by one, because each included router would match every request again.
     app.router.routes += [
         *_api_routes(),
         *chat_router.routes,

@@ -174,7 +174,8 @@ def _make_config(guard: Guard, proxies: tuple[str, ...]) -> uvicorn.Config:
         log_config=None,
         access_log=False,
         server_header=False,
-        # Off without proxies, because uvicorn trusts such headers from this machine by default.
+        # Proxy headers are off without proxies, because uvicorn trusts such headers from this
+        # machine by default.
         proxy_headers=bool(proxies),
         forwarded_allow_ips=list(proxies),
         limit_concurrency=most,

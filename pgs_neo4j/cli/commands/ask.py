@@ -185,7 +185,7 @@ def plan(
       pgs plan "Which results contradict each other?" --graph papers
       pgs plan -c --max-cost 0.50
     """
-    # 'pgs plan' takes these only so that a 'pgs ask' command works here unchanged.
+    # 'pgs plan' accepts these options only so that a 'pgs ask' command works here unchanged.
     del top_k, search_mode, idempotency_key
     asked = read_asked_question(
         question,

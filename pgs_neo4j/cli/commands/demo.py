@@ -113,7 +113,7 @@ def _local_settings(server: LocalServer, loaded: Loaded) -> dict[str, object]:
 
 
 async def _ingest_packages(listener: Listener, place: dict[str, object]) -> None:
-    """Update the graph of packages to those installed, without a model.
+    """Update the graph of packages to the installed packages, without a model.
 
     Packages that did not change since the last demo cost nothing.
     """

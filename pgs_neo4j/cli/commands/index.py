@@ -83,7 +83,7 @@ def _index_line(index: SearchIndex) -> str:
 def _maker(index: SearchIndex) -> str:
     """Return the words for an index that pgs did not make, with its analyzer if not ``english``.
 
-    Such a full-text index compares words less well than one made by pgs.
+    A full-text index with another analyzer compares words less well than an index made by pgs.
     """
     if index.own:
         return ""

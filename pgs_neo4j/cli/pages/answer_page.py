@@ -40,7 +40,7 @@ TITLES = (
     wording.STRUCK,
 )
 """The labels and headings of the lines around an answer."""
-LONGEST_KEY, LONGEST_LABELS = 40, 30  # maximum characters beside the title of a source
+LONGEST_KEY, LONGEST_LABELS = 40, 30  # maximum characters beside a source's title
 SOME_PARTITIONS = 5
 """Maximum number of partitions that a next step names."""
 ALL_READ = "The whole graph has been read."

@@ -51,7 +51,7 @@ class PhaseRow:
 
 @dataclass(slots=True)
 class SweepRow:
-    """A partition that is or was read."""
+    """A partition that is being read or has been read."""
 
     keywords: tuple[str, ...]
     nodes: int

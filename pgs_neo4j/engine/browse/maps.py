@@ -41,7 +41,7 @@ def draw_map(
     within: int | None = None,
     positions: bytes = b"",
 ) -> PartitionMap:
-    """Return the map of a generation, or a map of the partitions in one unit on that map.
+    """Return the map of a generation, or a map of the partitions in one unit.
 
     ``within`` is the id of the unit. Without a hierarchy, the largest partitions are shown. Drawing
     takes seconds if there are many places, unless stored ``positions`` fit. Raises KeyError if no

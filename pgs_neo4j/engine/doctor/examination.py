@@ -136,7 +136,7 @@ def _find_server(settings: Settings) -> tuple[ServerAccess | None, Check | None]
         return configured, None
     fix = "start it with 'pgs local start', or set PGS_NEO4J_URI to your own server"
     try:
-        # Imported here: only the managed local server needs the extra [local].
+        # Import here, because only the managed local server needs the extra [local].
         from pgs_neo4j.database.local import options, server
 
         local_options = options.options_from_environment()

@@ -354,8 +354,8 @@ class Ingester:
 def semantic_chunker(core: Core, config: PGSConfig, calls: Calls) -> SemanticChunker | None:
     """Return the chunker that divides documents by meaning, if the settings choose it, else None.
 
-    The chunker's calls belong to the ingestion: they are queued, counted, and limited with its
-    other calls. Raises ConfigError without an embedder, and for a limit that needs a price.
+    The chunker's calls belong to the ingestion: they are queued, counted, and limited together with
+    its other calls. Raises ConfigError without an embedder, and for a limit that needs a price.
     """
     if config.chunk_strategy != "semantic":
         return None

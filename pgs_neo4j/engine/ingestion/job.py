@@ -55,7 +55,8 @@ async def record_ingestion(
             async with jobs.stay_alive(db, job):
                 done = await work()
         except BaseException as error:
-            # Shielded, so that even an interrupted job is closed before its caller continues.
+            # Shield this step, so that even an interrupted job is closed before its caller
+            # continues.
             await to_the_end(jobs.close(db, jobs.failed_job(job, error, perf_counter() - began)))
             if isinstance(error, ModelError):
                 again = f"'pgs resume {job.id}'" if options else "the same command"

@@ -164,7 +164,7 @@ async def _choose_label(
 async def store_view(core: Core, graph: str, label: str) -> None:
     """Store the mappings of a graph and of its entities, and index its texts and vectors.
 
-    Raises UsageError if another index stands in the way, and DatabaseError.
+    Raises UsageError if another index prevents it, and DatabaseError.
     """
     space = await read_space(core.db, graph)
     mapping = await _store_mappings(core.db, graph, label, space.model if space else None)

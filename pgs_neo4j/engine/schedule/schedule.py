@@ -2,7 +2,7 @@
 
 Jobs run one at a time, so that only one job at a time needs memory. An entry that is due again
 before its job is done is skipped. Each job opens its own connection, so an unavailable database
-costs only the jobs of that time.
+affects only the jobs that are due at that time.
 """
 
 from __future__ import annotations

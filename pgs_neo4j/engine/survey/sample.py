@@ -32,7 +32,7 @@ SCAN = 500_000
 
 To find domains, the first ``SCAN`` nodes of each label and relationships of each type are read.
 """
-MAX_NAMES = 100  # labels to sample, and types; the most frequent ones are sampled
+MAX_NAMES = 100  # maximum labels to sample, and types; the most frequent are sampled
 MOST_NAMES = 100
 """Maximum labels or types to search for domains; a database with more is one domain."""
 MAX_PROPERTIES = 200

@@ -82,7 +82,7 @@ def check_survey(content: Survey, mapping: GraphMapping) -> list[str]:
 def check_values(content: Survey, mapping: GraphMapping) -> list[str]:
     """Return only the warnings of ``check_survey`` about values of the wrong type.
 
-    A graph that an ingestion made may lack anything else, depending on its documents.
+    In a graph that an ingestion made, everything else may be missing, depending on the documents.
     """
     return [
         *_warn_of_mistyped_node_properties(content, mapping),

@@ -27,7 +27,7 @@ UNREAD_S = 120.0
 CLOSING_S = 10.0
 """Seconds for the rest of a response on a connection that is being closed."""
 SHARE = 4
-"""One address may have at most one in ``SHARE`` of all connections."""
+"""Reciprocal of the share of all connections that one address may have."""
 PREFIX = 64
 """An IPv6 network of this prefix length counts as one address; one client may own all of it."""
 

@@ -115,7 +115,7 @@ class Guard:
             return
         caller: Caller | None = scope["state"]["caller"]
         key = (caller.tenant, caller.name) if caller is not None else None
-        if key is None:  # only requests that need no token, which are answered quickly
+        if key is None:  # only for requests that need no token; these are answered quickly
             await self._pass_on(scope, receive, sending)
             return
         self._in_progress[key] += 1

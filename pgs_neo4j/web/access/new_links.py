@@ -31,7 +31,7 @@ DESCRIPTORS = Path("/proc/self/fd")
 
 @asynccontextmanager
 async def offer_links(port: int, new_link: Callable[[], str]) -> AsyncIterator[None]:
-    """Give a new link to each program of this user that asks, while the block runs.
+    """Give a new link to any program of this user that asks for it, until the block ends.
 
     Without a private folder, or if another server has the socket of this port, no links are given;
     otherwise the server works as usual.

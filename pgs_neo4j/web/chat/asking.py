@@ -117,8 +117,9 @@ class Chats:
             )  # fmt: skip
         session = caller.stored_session(body.session())
         key = "\0".join((body.model, session, question, str(whole)))
-        # Looked up before the budget is checked, because the run in progress reserves the caller's
-        # money. Looked up again afterwards, because the same request may have come in the meantime.
+        # Look up the run before checking the budget, because the run in progress reserves the
+        # caller's money. Look it up again afterwards, because the same request may have arrived in
+        # the meantime.
         if (same := self._join_active(key, found)) is not None:
             return same
         limit = await self.serving.remaining_cost(caller)

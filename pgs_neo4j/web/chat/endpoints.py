@@ -15,7 +15,7 @@ from pgs_neo4j.web.chat.bodies import ChatRequest
 from pgs_neo4j.web.chat.replies import ChatReplies
 from pgs_neo4j.web.shared import CallerNow, Serving, ServingNow
 
-# Not in the OpenAPI description, because OpenAI documents this format.
+# These routes are not in the OpenAPI description, because OpenAI documents this format.
 router = APIRouter(prefix="/v1", include_in_schema=False)
 
 EXTRACTIVE = "extractive"
@@ -32,7 +32,7 @@ class StreamedChat(StreamingResponse):
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Send the reply."""
-        # Counted here, since the generator of an aborted stream may be closed much later.
+        # Count the stream here, since the generator of an aborted stream may be closed much later.
         with self.serving.streaming(self.graph):
             await super().__call__(scope, receive, send)
 

@@ -84,8 +84,8 @@ async def ask(
         key=key,
         asked=body.distinct(),
     )
-    # Looked up before the budget is checked, because the run in progress reserves the caller's
-    # money.
+    # Look up the repeated run before checking the budget, because the run in progress reserves the
+    # caller's money.
     former = serving.board.repeated(run)
     if former is not None:
         return describe_accepted(former)
@@ -209,7 +209,7 @@ async def _follow_run(
     serving.board.answering.meet_reader(run)
     if ended and has_received_all(log, last_id):
         raise HTTPException(204)
-    # Counted here, since the generator of an aborted stream may be closed much later.
+    # Count the stream here, since the generator of an aborted stream may be closed much later.
     with serving.streaming(graph):
         yield live
 

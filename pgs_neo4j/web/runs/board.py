@@ -33,7 +33,7 @@ ReadToken = Callable[[], Awaitable[str | None]]
 """Reads the token that each deletion replaces; None while a deletion is in progress."""
 
 MOST_WAITING, SHARE = 1000, 4
-"""Maximum waiting runs; one caller may have at most one in ``SHARE`` of this number."""
+"""Maximum waiting runs, and the reciprocal of the share that one caller may have of them."""
 
 
 @dataclass(slots=True, eq=False)
