@@ -141,7 +141,7 @@ class LiveQuestion:
 
     @property
     def answer(self) -> Answer | None:
-        """The answer; None if there is none yet."""
+        """The answer; None while there is no answer."""
         ended = None if is_active(self) or self.cancelled or self.failure else self.task
         return ended.result() if ended else None
 

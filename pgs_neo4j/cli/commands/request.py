@@ -76,11 +76,7 @@ class AskedQuestion:
         )
 
     async def _find_latest(self, pgs: PGS) -> RunInfo:
-        """Return the latest run that was not a search; if there is none, the latest search.
-
-        A search reads no partitions, so it can only be continued with another question. Raises
-        UnknownRunError.
-        """
+        """Return the latest run that was not a search, or else the latest search."""
         try:
             return await pgs.runs.latest(self.graph, self.session, asked=True)
         except UnknownRunError:
