@@ -233,7 +233,7 @@ ENDPOINTS = {
     # noted of the endpoint.
     "batches of ten": (most_texts(10, refused(*BATCHES["DashScope"][1:])), 0, "", ""),
     "too long": (most_tokens(refused(*LENGTHS["llama.cpp"])), 0, "", IN_PIECES),
-    "zeros": (zero_for(1_000), 1, "a vector of zeros", ""),
+    "zeros": (zero_for(1_000), 1, "and not all zeros", ""),
     "cut to 512": (cut_to(512), 0, "", IN_PIECES),
     "cut to 256": (cut_to(256), 0, "", IN_PIECES),
     "cut to 640": (cut_to(640), 0, "", IN_PIECES),
@@ -243,7 +243,7 @@ ENDPOINTS = {
     "cut to 128": (cut_to(128), 0, "", IN_PIECES),
     "words are counted": (cut_to(10**6, words_read), 0, "", ""),
     "words are counted of what is cut": (cut_to(512, words_read), 0, "", IN_PIECES),
-    "nothing shows it": (vaguely, 0, "", "do not show that it reads long texts to their end"),
+    "nothing shows it": (vaguely, 0, "", "does not show that it reads long texts to their end"),
 }
 
 

@@ -139,7 +139,7 @@ async def test_a_released_lease_is_free_and_its_holder_fenced(
     papers: Database, brisk: None
 ) -> None:
     assert await take_away(papers, "papers") is None
-    with pytest.raises(LeaseLostError, match="released by hand"):
+    with pytest.raises(LeaseLostError, match="or someone released it"):
         async with hold_lease(papers, "papers", seconds=LASTING_S) as own:
             await building(papers, "half")
             former = await take_away(papers, "papers")
