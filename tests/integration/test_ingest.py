@@ -91,7 +91,7 @@ async def test_hostile_documents_are_named_with_reasons_and_end_no_ingestion(
         "a.json#record 1": "it is nested more than 20 levels deep",
         "b.csv": "it has 50,000 columns; at most 16,384 are read, so split it",
         "c.docx": "it defines XML entities, which no program that writes docx does",
-        "d.docx": "it unpacks to over 100 times its size, as no document does",
+        "d.docx": "it unpacks to over 100 times its size, which no document does",
     }
     made = ("deep.json", "wide.csv", "entities.docx", "deep.docx")
     for id_, name in zip(hostile, made, strict=True):

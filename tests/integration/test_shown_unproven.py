@@ -175,7 +175,7 @@ async def test_small_contexts_come_with_what_to_do(pgs: PGS, tmp_path: Path) -> 
     pgs.settings = pgs.settings.model_copy(update={"models": {"reader": entry}})
     plan = await pgs.plan("Why?")
     (advice,) = plan.context_advice
-    assert advice.startswith("reader takes 4,096 tokens a call")
+    assert advice.startswith("reader takes 4,096 tokens per call")
     assert as_json.plan(plan, [])["context_advice"] == [advice]
     (tmp_path / "fine.md").write_text("Marie Curie met Pierre Curie.\n")
     ingest = await pgs.ingest.plan(tmp_path, "docs")
