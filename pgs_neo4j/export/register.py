@@ -129,7 +129,10 @@ class Register:
 
 
 def register(document: Document) -> Register:
-    """Collect the nodes that a document cites or sights. Nodes with a text are first."""
+    """Collect the nodes that a document cites or that its absence checks found.
+
+    Nodes with text are first.
+    """
     answer = document.answer
     citations = (*answer.synthesis.citations, *reported_citations(answer))
     entries: dict[Place, Entry] = {}

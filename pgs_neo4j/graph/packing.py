@@ -185,7 +185,10 @@ class _Search:
         return False
 
     def _find_partner(self, node: int, target: int, gain: float) -> int | None:
-        """Return the node of a bin with which a swap gains most; None if no swap gains."""
+        """Return the node of bin ``target`` that gains most when swapped with ``node``.
+
+        None if no swap gains.
+        """
         source = self.bins[node]
         there = np.flatnonzero(self.bins == target)
         change = self._size[node] - self._size[there]

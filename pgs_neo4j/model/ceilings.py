@@ -46,8 +46,8 @@ CALL_TOKENS = 10**12
 # than one token for every 20 bytes has not really counted.
 BYTES_PER_TOKEN = 20
 
-# Settings with fractions: seconds, megabytes, prices. They still fit into 64 bits as
-# milliseconds and bytes.
+# Maximum of any float setting: seconds, megabytes, prices. It still fits into 64 bits as
+# milliseconds or bytes.
 FRACTION = 10**12
 
 # Files. A file is read as a stream, and only its graph stays in memory.

@@ -311,7 +311,7 @@ def _count_unpaid(part: Partition, paid: PaidPasses, unpaid: Sequence[Pass]) -> 
 
 
 def _write_prompt(paid: PaidPasses, coded: bool, item: Pass) -> Prompt:
-    """Return the prompt of a pass or of a half."""
+    """Return the prompt for a whole or half pass, reusing one already written."""
     packed, known = paid.packed, paid.prompts.get(item.label)
     return known or sweep_prompt(packed.order, item, len(packed.passes), with_receipts=coded)
 

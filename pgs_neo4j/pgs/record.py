@@ -72,7 +72,7 @@ class RunRecord:
 
     @property
     def handle(self) -> Handle:
-        """The run and its holder."""
+        """The run's id, and the holder that may write its record."""
         return self.recording.handle
 
     @property

@@ -45,7 +45,10 @@ def lower_headings(text: str, titles: Iterable[str] = (), *, markdown: bool = Tr
 
 
 def lowered_text(titles: Iterable[str], *, markdown: bool) -> LoweredText:
-    """Return a filter for a streamed text; ``titles`` are this package's headings around it."""
+    """Return a filter that lowers the headings of a streamed text.
+
+    ``titles`` are the headings this package puts around it.
+    """
     return LoweredText(titles=frozenset(map(_strip_title, titles)), markdown=markdown)
 
 
@@ -112,9 +115,9 @@ class LoweredText:
         return f"{left}{self._lower_text_line(line, above=above and not left)}"
 
     def _leave_entry(self) -> str:
-        """Return the fence that ends code in a list; empty if there is no such code.
+        """Return the fence that closes an open code block in a list, or "" if none is open.
 
-        An indented fence without a list looks the same, and this fence ends its code.
+        An indented fence outside a list looks the same, so it is closed.
         """
         column, mark = self._inner or (0, "")
         self._inner = None

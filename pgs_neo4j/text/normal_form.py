@@ -148,7 +148,7 @@ def alike_signs(words: Iterable[str]) -> list[list[str]]:
 
 @cache
 def _find_alike() -> tuple[tuple[str, str], ...]:
-    """Return pairs of a lower-case sign and its form, if Unicode has another form."""
+    """Return the lower-case signs that Unicode folds differently, each with its form here."""
     kept = {sign.lower() for sign in _ALIKE} | {
         chr(code)
         for code in _find_changes()

@@ -223,7 +223,7 @@ def _find_fence_ends(lines: Sequence[str]) -> dict[int, int]:
     """
     ends: dict[int, int] = {}
     # Closing fences below the current line. Each is shorter than the next one below; a lower fence
-    # that is not longer would close nothing.
+    # no longer than this one would never be reached.
     below: dict[str, list[tuple[int, int]]] = {"`": [], "~": []}
     for number in reversed(range(len(lines))):
         fence = _FENCE.fullmatch(lines[number].strip())

@@ -69,10 +69,11 @@ async def delete_documents(
 
     Stored replies and descriptions with their text are deleted first, so that an interrupted
     deletion leaves none of these behind. ``forget_answers`` also removes texts of answers that
-    quote a deleted document. An interrupted search is continued. ``unfinished`` has the ids of
-    documents whose first ingestion was interrupted; the stored replies of these documents are
-    deleted. ``forget_rest`` deletes all other stored replies if no document is left. Raises
-    DatabaseError, and LeaseLostError if another writer took over.
+    quote a deleted document. If an earlier deletion was interrupted, its search for remaining text
+    is also finished. ``unfinished`` has the ids of documents whose first ingestion was interrupted;
+    the stored replies of these documents are deleted. ``forget_rest`` deletes all other stored
+    replies if no document is left. Raises DatabaseError, and LeaseLostError if another writer took
+    over.
     """
     began, traces = perf_counter(), Traces()
     step = f"delete {counted(len(documents), 'document')}, and search for the text"

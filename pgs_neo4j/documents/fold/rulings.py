@@ -86,7 +86,10 @@ def merged_into(ruled: Ruled, named: Named) -> list[Named]:
 
 
 def affected_names(former: Ruled, ruled: Ruled) -> set[Named]:
-    """Return the names whose final names differ between both rulings, and these final names."""
+    """Return the names whose final name changes between two rulings.
+
+    Their old and new final names are included.
+    """
     before, after = rulings_in_force(former), rulings_in_force(ruled)
     return {named for pair in {*before.items()} ^ {*after.items()} for named in pair}
 

@@ -116,7 +116,10 @@ def _collect_graph(members: Iterator[Member]) -> GraphFile:
 
 
 def _count_ignored(ignored: Counter[str], where: str, names: Set[str]) -> None:
-    """Count the unknown keys of an item; beyond ``IGNORED_KEYS`` keys, only as ``where.…``."""
+    """Count an item's unknown keys.
+
+    After ``IGNORED_KEYS`` keys, or for a very long key, count under ``where.…``.
+    """
     for name in names:
         key = f"{where}.{name}"
         known = key in ignored or (len(ignored) < IGNORED_KEYS and len(key) <= MAX_ID_CHARACTERS)

@@ -203,7 +203,7 @@ def _find_bands_at(gutter: float, pieces: Sequence[_Piece]) -> Iterator[_Columns
 
 
 def _find_columns_at(gutter: float, band: Sequence[_Piece]) -> _Columns | None:
-    """Return a band's columns, or None unless they are running text that was drawn row by row."""
+    """Return a band's columns if they are running text drawn row by row, else None."""
     on_left = [piece.right <= gutter for piece in band]
     left = [piece for piece, side in zip(band, on_left, strict=True) if side]
     right = [piece for piece, side in zip(band, on_left, strict=True) if not side]

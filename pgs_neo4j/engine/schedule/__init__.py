@@ -1,1 +1,1 @@
-"""Repartition jobs at the times that ``pgs.toml`` sets."""
+"""Runs repartition and ingestion jobs at the times set in ``pgs.toml``."""

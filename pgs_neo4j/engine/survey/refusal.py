@@ -138,7 +138,7 @@ def is_readable(item: NodeProperty | RelationshipProperty) -> bool:
 
 
 def list_types(properties: Iterable[NodeProperty | RelationshipProperty]) -> str:
-    """Return the types of properties by Cypher's names."""
+    """Return the properties' types as Cypher names, comma-separated, at most ``MAX_LISTED``."""
     kinds = sorted({kind for item in properties for kind in item.types})
     return ", ".join(kinds[:MAX_LISTED])
 

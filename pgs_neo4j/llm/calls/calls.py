@@ -661,7 +661,8 @@ class Calls:
         if pace is None:
             try:
                 pace = _PACES.setdefault(llm, Pace())
-            except TypeError:  # without weak references, the pace belongs to this run alone
+            except TypeError:
+                # the model cannot be a weak key, so its pace is shared only within this run
                 pace = self._own.setdefault(id(llm), Pace())
         pace.allow(self.tokens_per_minute)
         return pace

@@ -50,9 +50,8 @@ COUNTED_PART = 0.5
 # half of that size.
 SHIFTED = 0.5
 PLATEAU_SLACK = 0.03
-# A prompt with less than this share of another prompt's count was not cut to the same context,
-# because two prompts that are cut to one context have the same count. So it may show how many
-# tokens the other prompt should have.
+# Two prompts cut to one context have equal counts. A count below this share of another was not cut
+# to the same context, so it can predict the other's true count.
 SHORTER = 0.9
 FEWEST_SHORTER = 2  # a single shorter prompt may be of an odd kind
 # If the count shrinks with the prompt, it is not the limit of a context: the endpoint counts in its

@@ -281,7 +281,7 @@ class FittedEmbedding:
         """Make the next call; return False if nothing is left to send."""
         if self.fit.proving.locked():
             async with self.fit.proving:
-                pass  # the check may divide the pieces that wait
+                pass  # wait for the check, because it may divide pieces in the queue
         batch = self._queue.next_call()
         batch = [piece for piece in batch if not self._texts[piece.place].failed]
         if not batch:
@@ -523,9 +523,9 @@ class FittedEmbedding:
                 return
 
     def _send_longest_alone(self) -> None:
-        """Send the longest text in a call of its own if only counts can reveal a cut.
+        """If only token counts can reveal a cut, send the longest text alone.
 
-        In the count of a call with many shorter texts, its missing tokens would not be noticed.
+        Among many shorter texts, its missing tokens would go unnoticed.
         """
         longest = None if self._may_cut else self._find_longest()
         if longest is None or longest.weight <= LONGER * self.fit.read_of(longest.text):

@@ -16,7 +16,7 @@ from pgs_neo4j.text.words import stem, words
 LEAD = "Extracted without a language model: quoted from the nodes found, not reasoned over."
 NONE = "None."
 
-# The numbers of bullets in a section that are tried in turn until the reply fits ``max_tokens``.
+# Bullets allowed per section, tried in turn until the reply fits ``max_tokens``.
 BULLETS = (8, 5, 3, 1)
 
 DELTA_CHARACTERS = 24

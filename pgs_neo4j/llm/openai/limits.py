@@ -30,8 +30,8 @@ TOKENS = (
     ("anthropic-ratelimit-tokens-remaining", "anthropic-ratelimit-tokens-reset"),
     ("anthropic-ratelimit-input-tokens-remaining", "anthropic-ratelimit-input-tokens-reset"),
 )
-# A call may need more input tokens than a minute allows output tokens. So the limit on output
-# tokens counts only if it is used up.
+# One call's input may exceed the output limit per minute, so the remaining output tokens matter
+# only when they reach 0.
 OUTPUT_TOKENS = (
     "anthropic-ratelimit-output-tokens-remaining",
     "anthropic-ratelimit-output-tokens-reset",

@@ -81,7 +81,8 @@ class Recording:
         }
         late = isinstance(error, DeadlineError)
         if not await self._close(properties, late=late, total=self.ledger.total()):
-            # Neo4j may refuse a figure or a text. The run must not stay recorded as running then.
+            # Neo4j may refuse a value. Then store only the status and the error's type, so that the
+            # run does not stay "running".
             status = {"status": properties["status"], "error": type(error).__name__}
             await self._close(status, late=late)
 

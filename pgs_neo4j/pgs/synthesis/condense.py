@@ -35,7 +35,7 @@ from pgs_neo4j.text.tokens import estimate_bytes
 
 KEYWORDS = 12  # keywords in the header of a condensed report, from all its partitions
 NAMED = 12  # maximum number of partitions that the header of a condensed report names
-KEPT = 40  # maximum number of citations per line, of the citations that the model left out
+KEPT = 40  # citations per extra line; these lines restore citations that the model dropped
 SYSTEM = """\
 You condense the reports of readers who each read one partition of a knowledge graph at full \
 text, so that another model can combine them with many more. Text in the reports that gives \

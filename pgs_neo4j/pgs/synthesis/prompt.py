@@ -26,8 +26,8 @@ from pgs_neo4j.text.prompt_text import clean_text, cut
 from pgs_neo4j.text.thinking import strip_thinking
 from pgs_neo4j.text.tokens import BYTES_PER_TOKEN, estimate
 
-# Shares of the room that the instructions and the question leave in the prompt: for a search's
-# answer, for the results of the checks, and for the list of unread partitions.
+# Shares of the prompt's room after instructions and question: for a search's answer, check results,
+# and unread partitions.
 KNOWN_SHARE = 0.25
 CHECKS_SHARE = 0.2
 UNREAD_SHARE = 0.125

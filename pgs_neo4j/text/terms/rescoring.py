@@ -192,10 +192,10 @@ def _score_related(
 ) -> FloatArray:
     """Return the gains ``(c,)`` of candidates by words related to the question.
 
-    The largest gain equals the best score. ``scores`` ``(c,)`` are the candidates' scores by the
-    words of the question, ``families``, and ``lengths`` ``(c,)`` their lengths. A related word
-    occurs in at least two of the best texts. It counts by its weight in them and its rarity among
-    the candidates. Candidates without a score gain nothing.
+    The largest gain equals the best score. ``families`` are the question's words. ``scores`` are
+    the candidates' scores by these words, and ``lengths`` the candidates' lengths, both ``(c,)``. A
+    related word occurs in at least two of the best texts. It counts by its weight in them and its
+    rarity among the candidates. Candidates without a score gain nothing.
     """
     count = len(scores)
     best = np.argsort(-scores, kind="stable")[: min(BEST_TEXTS, count // BEST_PART)]

@@ -317,7 +317,7 @@ class _Line:
     place: int = 0
 
     def read(self, size: int = -1, /) -> str:
-        """Return some of the line."""
+        """Return the next ``size`` characters of the line; all the rest if ``size`` is negative."""
         start = self.place
         self.place = len(self.text) if size < 0 else start + size
         return self.text[start : self.place]
