@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import logging
 import os
@@ -152,6 +153,7 @@ def test_a_server_writes_no_link(engine: StandIn, monkeypatch: pytest.MonkeyPatc
 
     monkeypatch.setattr(serving, "serve", serve)
     monkeypatch.setattr(command, "find_spec", lambda _: object())
+    gc.collect()  # what asyncio says of tasks that earlier tests left, it says now
     done = pgs("--log-format", "json", "serve")
     assert [told["message"] for told in records(done.stderr)] == ["serving http://127.0.0.1:7475"]
     assert "canary" not in done.output
