@@ -111,7 +111,7 @@ Report = Callable[[Advance], Awaitable[None]]
 
 @dataclass(slots=True, eq=False)
 class LiveQuestion:
-    """A question of an agent, under the id of its run, which is recorded from ``advance.run`` on.
+    """A question that an agent asked of this process.
 
     ``id`` is the id of its run, whose record exists once ``advance.run`` is set. ``max_cost`` is
     the maximum cost that the agent allows; None leaves the limit to the settings. ``resumed`` is

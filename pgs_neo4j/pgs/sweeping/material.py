@@ -267,13 +267,13 @@ class PaidPasses:
             key = self.keys.get(item.number)
             key = key + item.half if key else ""
             reply = self.replies.get(key) or self.replies.get(key + SHORT_MARK)
-            halves_of_key = tuple(key + half for half in HALVES)
-            halved = key and any(other.startswith(halves_of_key) for other in self.replies)
-            if reply is None and halved:
-                halves = halve_pass(item, self.packed.relationships)
-                left += reversed(halves)
-                if halves:
-                    continue
+            if key and reply is None:
+                halves_of_key = tuple(key + half for half in HALVES)
+                if any(other.startswith(halves_of_key) for other in self.replies):
+                    halves = halve_pass(item, self.packed.relationships)
+                    left += reversed(halves)
+                    if halves:
+                        continue
             yield item, reply
 
 
