@@ -228,7 +228,7 @@ class Relationships:
 async def scan_relationships(
     db: Database, mapping: GraphMapping, ids: NDArray[np.int64], on_event: OnEvent
 ) -> Relationships:
-    """Read the ``m`` relationships among ``n`` nodes; ``ids`` must be in ascending order."""
+    """Read the ``m`` relationships among the nodes ``ids`` ``(n,)``, which must ascend."""
     parts: list[Relationships] = []
     place_of = place_lookup(ids)
 
