@@ -50,9 +50,9 @@ COUNTED_PART = 0.5
 # half of that size.
 SHIFTED = 0.5
 PLATEAU_SLACK = 0.03
-# Two prompts cut to one context have equal counts. A count below this share of another was not cut
-# to the same context, so it can predict the other's true count.
-SHORTER = 0.9
+# Two prompts cut to one context have about equal counts. A count below this share of another was
+# not cut to the same context, so it can predict the other's true count.
+SHORTER = 1 - PLATEAU_SLACK
 FEWEST_SHORTER = 2  # a single shorter prompt may be of an odd kind
 # If the count shrinks with the prompt, it is not the limit of a context: the endpoint counts in its
 # own way.

@@ -58,12 +58,16 @@ def test_a_usual_count_is_not_that_of_a_prompt_cut_to_half(
     assert proofs.judge("m", size_of(tokens), counted, "none", SERVED) == verdict
 
 
-def test_shorter_prompts_show_what_a_server_has_cut_from_all_others() -> None:
+@pytest.mark.parametrize("shorter", [(1_000, 2_000), (4_270, 4_070, 4_000), (4_270, 4_220)])
+def test_shorter_prompts_show_what_a_server_has_cut_from_all_others(
+    shorter: tuple[int, ...],
+) -> None:
+    """Even prompts that nearly fill the context are shorter than those that were cut to it."""
     proofs = Proofs()
     for tokens in (5_000, 5_040, 4_980):
         assert not proofs.belies("m", size_of(tokens), 4_400)  # nothing to compare it with yet
         proofs.learn("m", size_of(tokens), 4_400)
-    for tokens in (1_000, 2_000):
+    for tokens in shorter:
         proofs.learn("m", size_of(tokens), tokens)
     assert all(proofs.belies("m", size_of(tokens), 4_400) for tokens in (5_000, 5_040, 4_980))
     assert not proofs.belies("m", size_of(4_300), 4_300)
