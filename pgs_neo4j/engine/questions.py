@@ -1,13 +1,17 @@
-"""Answers questions to a graph, by the whole pipeline or a single step."""
+"""Answers questions to a graph, by the whole pipeline or a single step.
+
+A repeated request is recognized by its idempotency key, and gets the answer of its first run.
+"""
 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from typing import Any
 
 from pgs_neo4j import config
-from pgs_neo4j.config import Knobs
+from pgs_neo4j.config import SHAPING, Knobs, PGSConfig
 from pgs_neo4j.engine.catalog import StoredGraph
 from pgs_neo4j.engine.core import Core
 from pgs_neo4j.errors import UnknownPartitionError, UsageError
@@ -15,12 +19,13 @@ from pgs_neo4j.events import OnEvent, Warned
 from pgs_neo4j.export.wording import EXTRACTIVE
 from pgs_neo4j.llm.calls.calls import Calls
 from pgs_neo4j.llm.calls.spending import Account, recording_unbegun
-from pgs_neo4j.model import Answer, Plan, Routing, SearchMode, Sweep, Synthesis
-from pgs_neo4j.pgs import idempotency, pipeline, plan
+from pgs_neo4j.model import Answer, GraphMapping, Plan, Routing, SearchMode, Sweep, Synthesis
+from pgs_neo4j.pgs import pipeline, plan
 from pgs_neo4j.pgs.answering.layered import LayeredAnswer, layered_search
 from pgs_neo4j.pgs.checking.citing import read_cited_texts
 from pgs_neo4j.pgs.order import RunOrder, RunTools
 from pgs_neo4j.pgs.partitioning.drift import may_have_changed
+from pgs_neo4j.pgs.partitioning.kept_settings import ChosenSettings
 from pgs_neo4j.pgs.request import Request
 from pgs_neo4j.pgs.route import route_question
 from pgs_neo4j.pgs.runs import answers, runs
@@ -38,7 +43,7 @@ async def execute(core: Core, request: Request, on_event: OnEvent | None) -> Ans
     order = await _make_identified_order(core, request)
     tools = core.run_tools(order, on_event)
     async with recording_unbegun(core.db, tools.calls, run_account(core, order)):
-        return await idempotency.answer_request(order, tools)
+        return await _answer_request(order, tools)
 
 
 async def find_repeated(core: Core, request: Request) -> StoredRun | None:
@@ -84,7 +89,7 @@ async def resume(core: Core, run: str, on_event: OnEvent | None, knobs: Knobs) -
 
         return await Searcher(core).resume(stored, on_event, knobs)
     run_config = config.restored(stored.properties["config"], knobs)
-    order = idempotency.restore_order(stored, graph.mapping, run_config)
+    order = _restore_order(stored, graph.mapping, run_config)
     return await pipeline.execute(order, core.run_tools(order, on_event), stored)
 
 
@@ -172,6 +177,59 @@ def run_account(core: Core, order: RunOrder) -> Account:
     )
 
 
+def _describe_request(order: RunOrder, models: list[str]) -> dict[str, Any]:
+    """Return the data by which a repeated request is recognized.
+
+    Two requests are the same if question, mode, options, models, and shaping knobs are the same.
+    """
+    return {
+        "question": order.request.question,
+        "mode": order.request.mode,
+        "full_sweep": order.request.full_sweep,
+        "structure_only": order.request.structure_only,
+        "models": models,
+        "knobs": order.config.model_dump(mode="json", include=set(SHAPING)),
+    }
+
+
+async def _answer_request(order: RunOrder, tools: RunTools) -> Answer:
+    """Answer a request, or return the stored answer of the run with its idempotency key.
+
+    A run with that key but without an answer is resumed. Raises IdempotencyError when the key
+    belongs to another request, BusyError while that run is still running, and the errors of
+    ``execute``.
+    """
+    request = order.request
+    stored = await find_run_by_key(
+        tools.db, order.graph, request.session, request.idempotency_key, order.identity
+    )
+    if stored is not None and stored.properties.get("details"):
+        return await answers.load(tools.db, stored)
+    return await pipeline.execute(order, tools, stored)
+
+
+def _restore_order(stored: StoredRun, mapping: GraphMapping, config: PGSConfig) -> RunOrder:
+    """Return the order of a stored run, with the settings of ``config``."""
+    properties = stored.properties
+    request = Request(
+        question=properties["question"],
+        graph=stored.graph,
+        mode=properties["mode"],
+        session=stored.session,
+        full_sweep=stored.request["full_sweep"],
+        structure_only=stored.request["structure_only"],
+    )
+    return RunOrder(
+        request=request,
+        graph=stored.graph,
+        mapping=mapping,
+        config=config,
+        search_answer=properties.get("known"),
+        identity=stored.request,
+        chosen=ChosenSettings(),
+    )
+
+
 @asynccontextmanager
 async def _open_routing(
     core: Core, order: RunOrder, on_event: OnEvent | None
@@ -198,7 +256,7 @@ async def _make_identified_order(core: Core, request: Request) -> RunOrder:
     """Return the order of a run, with the identity by which a repeated request is recognized."""
     order = _make_run_order(core, request, await core.graph(request.graph))
     models = [core.sweep_llm.name, core.synthesis_llm.name]
-    return replace(order, identity=idempotency.describe_request(order, models))
+    return replace(order, identity=_describe_request(order, models))
 
 
 def _make_run_order(core: Core, request: Request, stored: StoredGraph) -> RunOrder:

@@ -11,7 +11,8 @@ import pytest
 
 from pgs_neo4j.config import PGSConfig
 from pgs_neo4j.database.connection import Database
-from pgs_neo4j.pgs import idempotency, pipeline, record, waves
+from pgs_neo4j.engine import questions
+from pgs_neo4j.pgs import pipeline, record, waves
 from pgs_neo4j.pgs.checking import check
 from pgs_neo4j.pgs.checking.check import CheckOrder
 from pgs_neo4j.pgs.order import RunOrder
@@ -25,7 +26,7 @@ from tests.engines import engine_on_papers
 
 PLAIN = (str, int, float, bool, type(None))
 STEPS = (
-    (idempotency.pipeline, "execute"),  # type: ignore[attr-defined]
+    (questions.pipeline, "execute"),  # type: ignore[attr-defined]
     (record, "ensure_partitions"),
     (ensure, "build_generation"),
     (waves, "sweep_partition"),
