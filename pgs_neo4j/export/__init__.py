@@ -14,8 +14,7 @@ if TYPE_CHECKING:
     from pgs_neo4j.export.markdown import to_markdown
     from pgs_neo4j.export.notebook import to_notebook
     from pgs_neo4j.export.page import policy, to_fragment, to_html
-    from pgs_neo4j.export.tabular.csv_text import BYTE_ORDER_MARK, restore_text, to_csv
-    from pgs_neo4j.export.tabular.parquet import to_parquet
+    from pgs_neo4j.export.tabular.formats import BYTE_ORDER_MARK, restore_text, to_csv, to_parquet
     from pgs_neo4j.export.tabular.tables import Table, answer_table, runs_table
 
 __all__ = [
@@ -40,7 +39,7 @@ __all__ = [
 ]
 
 _HOMES = {
-    "BYTE_ORDER_MARK": "tabular.csv_text",
+    "BYTE_ORDER_MARK": "tabular.formats",
     "Area": "document",
     "AreaState": "document",
     "Document": "document",
@@ -49,15 +48,15 @@ _HOMES = {
     "answer_table": "tabular.tables",
     "event_data": "json_text",
     "policy": "page",
-    "restore_text": "tabular.csv_text",
+    "restore_text": "tabular.formats",
     "runs_table": "tabular.tables",
-    "to_csv": "tabular.csv_text",
+    "to_csv": "tabular.formats",
     "to_fragment": "page",
     "to_html": "page",
     "to_json": "json_text",
     "to_markdown": "markdown",
     "to_notebook": "notebook",
-    "to_parquet": "tabular.parquet",
+    "to_parquet": "tabular.formats",
 }
 
 
