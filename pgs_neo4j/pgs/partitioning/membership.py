@@ -1,4 +1,7 @@
-"""Writes and reads the members of a generation's partitions in portions."""
+"""Ranks the members of partitions by weight, and writes and reads them in portions.
+
+If a graph stores no weights, or not for all nodes, degrees fill the gaps.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,6 @@ from pgs_neo4j.database.lease import generation_lost
 from pgs_neo4j.database.portions import in_order, portions
 from pgs_neo4j.database.queries import Row
 from pgs_neo4j.events import OnEvent, Progressed
-from pgs_neo4j.graph import weights
 from pgs_neo4j.model import Generation
 from pgs_neo4j.pgs.partitioning.view import View
 
@@ -64,9 +66,53 @@ class Membership:
 
 def rank_members(view: View, labels: NDArray[np.int64]) -> Membership:
     """Rank the members of partitions by weight. ``labels`` ``(n,)`` count partitions from 0."""
-    degree = weights.degrees(view.source, view.target, len(view.ids))
-    rank = weights.ranks(labels, weights.complete(view.node_weight, degree))
+    degree = count_degrees(view.source, view.target, len(view.ids))
+    rank = rank_by_weight(labels, complete_weights(view.node_weight, degree))
     return Membership(view.ids, labels + 1, rank, view.text_hash, view.facts)
+
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+
+
+def count_degrees(source: IntArray, target: IntArray, count: int) -> FloatArray:
+    """Return the number of relationships per node, without self-loops: ``(count,)`` float64.
+
+    ``source`` and ``target`` are ``(m,)``.
+    """
+    proper = source != target
+    ends = np.concatenate([source[proper], target[proper]])
+    return np.bincount(ends, minlength=count).astype(np.float64)
+
+
+def complete_weights(weight: FloatArray, degree: FloatArray) -> FloatArray:
+    """Fill gaps in weights ``(n,)``: NaN becomes a weight by degree.
+
+    ``degree`` is ``(n,)``. A negative weight becomes 0. If no node has a weight, each gets its
+    degree, and an isolated node gets 1. If some nodes have a weight, a gap gets their median,
+    scaled by degree over mean degree and clipped to the range of their weights.
+    """
+    finite = np.isfinite(weight)
+    if not finite.any():
+        return np.maximum(degree, 1.0)
+    usable = np.maximum(weight[finite], 0.0)
+    mean_degree = degree.mean() if len(degree) else 0.0
+    scale = degree / mean_degree if mean_degree > 0 else np.ones_like(degree)
+    filled = np.clip(np.median(usable) * scale, usable.min(), usable.max())
+    return np.where(finite, np.maximum(weight, 0.0), filled)
+
+
+def rank_by_weight(label: IntArray, weight: FloatArray) -> IntArray:
+    """Return positions ``(n,)`` of nodes in their part, from 0, heaviest first.
+
+    ``label`` and ``weight`` are ``(n,)``. Ties go by node index.
+    """
+    order = np.lexsort((np.arange(len(label)), -weight, label))
+    sizes = np.bincount(label) if len(label) else np.empty(0, dtype=np.int64)
+    starts = np.cumsum(sizes) - sizes
+    place = np.empty(len(label), dtype=np.int64)
+    place[order] = np.arange(len(label)) - starts[label[order]]
+    return place
 
 
 async def write_members(

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pgs_neo4j.graph import likeness
-from pgs_neo4j.graph.likeness import Likeness, find_alike
+from pgs_neo4j.graph import bundles
+from pgs_neo4j.graph.bundles import Likeness, find_alike
 
 
 def alike(mentions: list[tuple[int, int]], rarity: list[float]) -> Likeness:
@@ -44,13 +44,13 @@ def test_each_document_has_its_likest_ones() -> None:
     # All 30 share entity 0; documents 2k and 2k + 1 also share the rarer entity k + 1.
     mentions = [(one, 0) for one in range(30)] + [(one, one // 2 + 1) for one in range(30)]
     found = alike(mentions, [0.2] + [1.0] * 15)
-    assert np.bincount(found.source).tolist() == [likeness.LIKEST] * 30
-    first = found.target[:: likeness.LIKEST]
+    assert np.bincount(found.source).tolist() == [bundles.LIKEST] * 30
+    first = found.target[:: bundles.LIKEST]
     assert first.tolist() == [one ^ 1 for one in range(30)]
 
 
 def test_rare_entities_are_compared_before_common_ones(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(likeness, "MOST_PAIRS", 12)
+    monkeypatch.setattr(bundles, "MOST_PAIRS", 12)
     mentions = [(one, 0) for one in range(20)] + [(3, 1), (4, 1)]
     assert pairs_of(alike(mentions, [0.9, 0.1])).keys() == {(3, 4), (4, 3)}
 
@@ -60,7 +60,7 @@ def test_blocks_change_nothing(mentions: list[tuple[int, int]], size: int) -> No
     rarity = [1.0 - at / 10 for at in range(9)]
     whole = alike(mentions, rarity)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(likeness, "BLOCK", size)
+        patch.setattr(bundles, "BLOCK", size)
         parts = alike(mentions, rarity)
     assert pairs_of(parts) == pytest.approx(pairs_of(whole))
     assert (whole.source != whole.target).all()
