@@ -45,7 +45,7 @@ from pgs_neo4j.pgs.request import Request, check_question
 from pgs_neo4j.pgs.runs import session
 from pgs_neo4j.pgs.runs.keys import check_new_id
 from pgs_neo4j.pgs.runs.runs import StoredRun
-from pgs_neo4j.pgs.synthesis.reserve import synthesis_cost
+from pgs_neo4j.pgs.synthesis.prompt import synthesis_cost
 from pgs_neo4j.search.paths.own_index import OwnIndex
 from pgs_neo4j.search.paths.words import READ_AGAIN, SHARED_WORDS
 from pgs_neo4j.search.space import Space

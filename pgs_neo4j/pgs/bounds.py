@@ -26,9 +26,9 @@ from pgs_neo4j.pgs.sweeping.pack import Pass, halve_pass
 from pgs_neo4j.pgs.sweeping.passes import MOST_ROOM
 from pgs_neo4j.pgs.sweeping.short_report import short_prompt
 from pgs_neo4j.pgs.sweeping.strict import AGAIN_CHARACTERS
-from pgs_neo4j.pgs.synthesis import condense, reserve
+from pgs_neo4j.pgs.synthesis import condense
 from pgs_neo4j.pgs.synthesis.condense import FRAME, LEAST_GAIN, MOST_LEVELS
-from pgs_neo4j.pgs.synthesis.prompt import SYSTEM
+from pgs_neo4j.pgs.synthesis.prompt import OTHER_TOKENS, REPORTS_SHARE, SYSTEM
 from pgs_neo4j.text.tokens import BYTES_PER_TOKEN, estimate, estimate_bytes
 
 CHARACTER_BYTES = 4  # maximum bytes of a character in UTF-8
@@ -99,8 +99,8 @@ class Bounds:
         determines the model's context.
         """
         config, llm = self.config, self.synthesis_llm
-        whole = estimate(SYSTEM) + reserve.FRAME_TOKENS + shown + reports
-        wanted = math.ceil(whole / reserve.REPORTS_SHARE)
+        whole = estimate(SYSTEM) + OTHER_TOKENS + shown + reports
+        wanted = math.ceil(whole / REPORTS_SHARE)
         limit = self._prompt_limit(llm, config.synthesis_max_tokens)
         prompt = min(wanted, limit)
         # The first prompt of a model is reserved at its largest possible size.

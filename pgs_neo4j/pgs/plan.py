@@ -34,10 +34,15 @@ from pgs_neo4j.pgs.partitioning.result import Partitioning
 from pgs_neo4j.pgs.record import prepare_plan, shares_replies
 from pgs_neo4j.pgs.route import Selection, route_question, select_partitions
 from pgs_neo4j.pgs.runs.sweeps import Recovered, read_unsynthesized
-from pgs_neo4j.pgs.sweeping.fit import fitting_limit, is_narrower, pass_size, repartition_command
 from pgs_neo4j.pgs.sweeping.material import PaidPasses, find_paid, read_packed
 from pgs_neo4j.pgs.sweeping.order import SweepOrder, SweepTools, new_gate, record_nothing
-from pgs_neo4j.pgs.sweeping.pack import Pass
+from pgs_neo4j.pgs.sweeping.pack import (
+    Pass,
+    fitting_limit,
+    is_narrower,
+    pass_size,
+    repartition_command,
+)
 from pgs_neo4j.pgs.sweeping.report import render_report, sweep_prompt
 from pgs_neo4j.pgs.synthesis.prompt import SYSTEM
 from pgs_neo4j.pgs.waves import order_sweeps

@@ -35,7 +35,7 @@ from pgs_neo4j.pgs.sweeping.order import (
 )
 from pgs_neo4j.pgs.sweeping.report import render_report
 from pgs_neo4j.pgs.sweeping.sweep import sweep_partition
-from pgs_neo4j.pgs.synthesis import reserve
+from pgs_neo4j.pgs.synthesis.prompt import synthesis_cost
 from pgs_neo4j.text.shown import counted
 from pgs_neo4j.text.tokens import estimate
 
@@ -84,7 +84,7 @@ class SweepRecorder:
         calls = self.tools.calls
         if calls.bounded:
             shown = self.shown + sum(self.report_tokens.values())
-            cost = reserve.synthesis_cost(calls, self.tools.synthesis_llm, self.order.config, shown)
+            cost = synthesis_cost(calls, self.tools.synthesis_llm, self.order.config, shown)
             # Strict checks may request the answer a second time.
             calls.budget.ending = cost + cost if self.order.config.strict else cost
 

@@ -18,7 +18,7 @@ from pgs_neo4j.engine.survey.weighing import count_embedding_sizes
 from pgs_neo4j.errors import PGSError
 from pgs_neo4j.model import GraphMapping
 from pgs_neo4j.pgs.partitioning import generation
-from pgs_neo4j.pgs.sweeping.fit import fitting_limit, is_narrower, most_tokens, repartition_command
+from pgs_neo4j.pgs.sweeping.pack import fitting_limit, is_narrower, most_tokens, repartition_command
 from pgs_neo4j.search.evidence import can_compare_all
 from pgs_neo4j.search.known_indexes import covering_indexes, covering_text_indexes
 from pgs_neo4j.text.shown import counted, percent

@@ -21,7 +21,7 @@ from pgs_neo4j.llm.factory import create_embedder, create_llms, create_relevance
 from pgs_neo4j.llm.openai.recognizing import Probed
 from pgs_neo4j.llm.protocol import LLM
 from pgs_neo4j.model import Effort, Prompt
-from pgs_neo4j.pgs.sweeping.fit import pass_size
+from pgs_neo4j.pgs.sweeping.pack import pass_size
 from pgs_neo4j.pgs.sweeping.report import SYSTEM, parse_report
 from pgs_neo4j.text.shown import counted, money, one_line, seconds, used_tokens
 

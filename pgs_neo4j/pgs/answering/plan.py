@@ -27,7 +27,7 @@ from pgs_neo4j.pgs.answering.reply import check_prices, fit_prompt, is_empty
 from pgs_neo4j.pgs.order import RunTools
 from pgs_neo4j.pgs.plan import add_costs, usual_tokens
 from pgs_neo4j.pgs.record import shares_replies
-from pgs_neo4j.pgs.synthesis import reserve
+from pgs_neo4j.pgs.synthesis.prompt import reply_tokens
 from pgs_neo4j.text.tokens import estimate
 
 
@@ -53,7 +53,7 @@ async def _plan_calls(
         context, prompt = fit_prompt(order, tools)
     except BudgetError as error:
         return _make_free_plan(order, tools, budget=str(error))
-    room = reserve.reply_tokens(tools.calls, llm, run.config, prompt)
+    room = reply_tokens(tools.calls, llm, run.config, prompt)
     # The helpers' keywords and order decide what the prompt shows, so the prompt is not known yet.
     if not helpers and (is_empty(order) or await _is_cached(order, tools, prompt, room)):
         return _make_free_plan(order, tools, len(context.nodes), len(context.facts))

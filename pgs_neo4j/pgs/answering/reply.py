@@ -37,7 +37,7 @@ from pgs_neo4j.pgs.order import RunTools
 from pgs_neo4j.pgs.partitioning.result import Partitioning
 from pgs_neo4j.pgs.sweeping.order import without_centroid
 from pgs_neo4j.pgs.sweeping.strict import ask_again
-from pgs_neo4j.pgs.synthesis import reserve
+from pgs_neo4j.pgs.synthesis.prompt import prompt_tokens, reply_tokens
 from pgs_neo4j.pgs.synthesis.reply import CheckedStream, SynthesisTools, keep_reply, read_reply
 from pgs_neo4j.pgs.synthesis.statements import (
     Repeats,
@@ -93,7 +93,7 @@ def fit_prompt(order: AnswerOrder, tools: RunTools) -> tuple[Context, Prompt]:
     empty = Context("", {}, {}, 0)
     frame = answer_prompt(question, found.mode, empty)
     try:
-        most = reserve.prompt_tokens(tools.calls, tools.synthesis_llm, order.run.config)
+        most = prompt_tokens(tools.calls, tools.synthesis_llm, order.run.config)
     except BudgetError:
         most = 0
     room, coded = order.max_context_tokens, tools.calls.asks_receipts(tools.synthesis_llm)
@@ -231,7 +231,7 @@ async def _complete(
             await checked.send(statements.pass_on(gate.pass_on(text)))
 
     llm, config = tools.synthesis_llm, order.run.config
-    room = reserve.reply_tokens(tools.calls, llm, config, prompt)
+    room = reply_tokens(tools.calls, llm, config, prompt)
     effort = config.synthesis_effort
     connected = SynthesisTools.of_run(tools, llm, record.replies)
     try:

@@ -1,12 +1,16 @@
-"""Writes the synthesis prompt, and parses the answer to it."""
+"""Writes the synthesis prompt within its share of the budget, and parses the answer to it."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from pgs_neo4j.errors import ConfigError
+from pgs_neo4j.config import PGSConfig
+from pgs_neo4j.errors import BudgetError, ConfigError
+from pgs_neo4j.llm.calls.budget import Amount, estimated_tokens
+from pgs_neo4j.llm.calls.calls import Calls
 from pgs_neo4j.llm.calls.receipts import place_receipts, receipt_characters, request_receipts
+from pgs_neo4j.llm.protocol import LLM
 from pgs_neo4j.model import Citation, Prompt, PromptReport, Report, Synthesis
 from pgs_neo4j.pgs.sweeping.report import render_report
 from pgs_neo4j.pgs.synthesis.reply import SynthesisOrder
@@ -290,3 +294,55 @@ def _make_fitted(
         cut_states=sum(len(s.qualified.domain_state) > shortening.state for s in shown),
         cut_known=cut_known,
     )
+
+
+ROOM_SHARE = 8  # the text of a synthesis gets one eighth of the budget in tokens
+LEAST_ROOM = 256  # minimum tokens of a synthesis that is worth a call
+LEAST_PROMPT = 1500  # minimum tokens of its prompt: the instructions and something to combine
+OTHER_TOKENS = 300  # tokens of the prompt besides instructions, question, and reports
+REPORTS_SHARE = 1 - CHECKS_SHARE - UNREAD_SHARE  # minimum share of the reports in the prompt
+
+
+def synthesis_cost(calls: Calls, llm: LLM, config: PGSConfig, shown: int) -> Amount:
+    """Return the highest possible cost of a synthesis.
+
+    ``shown`` are the tokens of reports, question, and a search's answer.
+    """
+    prompt = int((estimate(SYSTEM) + OTHER_TOKENS + shown) / REPORTS_SHARE)
+    most = calls.pass_tokens(llm, config.max_pass_tokens, config.synthesis_max_tokens)
+    prompt = min(prompt, config.max_pass_characters, prompt if most is None else most)
+    return calls.budget.most(llm.name, prompt, _reserve_room(calls, llm, config))
+
+
+def prompt_tokens(calls: Calls, llm: LLM, config: PGSConfig) -> int | None:
+    """Return the maximum tokens of a synthesis prompt; None without a limit.
+
+    The model's context and the budget limit them. Raises BudgetError when too little is left.
+    """
+    fits = calls.pass_tokens(llm, config.max_pass_tokens, config.synthesis_max_tokens)
+    left = calls.budget.left(llm.name)
+    if left is None:
+        return fits
+    room = min(_reserve_room(calls, llm, config), max(left // 2, LEAST_ROOM))
+    most = calls.budget.estimate_within(llm.name, left - room)
+    if most < LEAST_PROMPT:
+        raise BudgetError(
+            "the limit leaves no room for a synthesis of what was read; the reports are stored, "
+            "and 'pgs resume' with a higher limit continues from them"
+        )
+    return most if fits is None else min(most, fits)
+
+
+def reply_tokens(calls: Calls, llm: LLM, config: PGSConfig, prompt: Prompt) -> int:
+    """Return the maximum tokens of the reply: everything that the prompt leaves."""
+    left = calls.budget.left(llm.name)
+    if left is None:
+        return config.synthesis_max_tokens
+    taken = calls.budget.most(llm.name, estimated_tokens(prompt), 0).tokens
+    return max(LEAST_ROOM, min(config.synthesis_max_tokens, left - taken))
+
+
+def _reserve_room(calls: Calls, llm: LLM, config: PGSConfig) -> int:
+    whole = calls.budget.whole(llm.name)
+    room = config.synthesis_max_tokens
+    return room if whole is None else min(room, max(LEAST_ROOM, whole // ROOM_SHARE))

@@ -23,9 +23,15 @@ from pgs_neo4j.llm.own_models import advise_other
 from pgs_neo4j.llm.protocol import LLM
 from pgs_neo4j.model import Completion, DoubtedSentence, Prompt, Sweep, Synthesis, Usage
 from pgs_neo4j.pgs.sweeping.strict import ask_again, failed_sentences, strike_report
-from pgs_neo4j.pgs.synthesis import reserve
 from pgs_neo4j.pgs.synthesis.condense import Reduction, reduce_sections
-from pgs_neo4j.pgs.synthesis.prompt import SECTIONS, FittedPrompt, parse_synthesis, synthesis_prompt
+from pgs_neo4j.pgs.synthesis.prompt import (
+    SECTIONS,
+    FittedPrompt,
+    parse_synthesis,
+    prompt_tokens,
+    reply_tokens,
+    synthesis_prompt,
+)
 from pgs_neo4j.pgs.synthesis.reply import (
     CheckedStream,
     SynthesisOrder,
@@ -85,7 +91,7 @@ async def write_synthesis(order: SynthesisOrder, tools: SynthesisTools) -> Synth
                 raise
             raise too_long from None
         reductions += reduction.calls
-        room = reserve.reply_tokens(tools.calls, tools.llm, order.config, fitted.prompt)
+        room = reply_tokens(tools.calls, tools.llm, order.config, fitted.prompt)
         granted = tools.calls.reply_room(tools.llm, fitted.prompt, room)
         try:
             synthesis = await _synthesize(order, tools, fitted)
@@ -173,7 +179,7 @@ async def _write(
     streamed: bool,
 ) -> _Written:
     """Ask for the synthesis and mark the sentences in doubt. With ``streamed``, stream it."""
-    room = reserve.reply_tokens(tools.calls, tools.llm, order.config, prompt)
+    room = reply_tokens(tools.calls, tools.llm, order.config, prompt)
     repeats = find_echoes_of(tools.llm, prompt)
     reply = await _read_reply(order, tools, prompt, room, doubting, repeats, streamed=streamed)
     statements = StatementFilter(doubting, repeats=repeats)
@@ -224,7 +230,7 @@ async def _fit_prompt(
 
     def fit(sections: Sequence[Section]) -> FittedPrompt:
         # Compute the limit each time, because reductions take tokens from the budget.
-        max_tokens = reserve.prompt_tokens(tools.calls, tools.llm, order.config)
+        max_tokens = prompt_tokens(tools.calls, tools.llm, order.config)
         limits = [limit for limit in (max_tokens, most) if limit is not None]
         return synthesis_prompt(order, min(limits, default=None), sections, with_receipts=coded)
 

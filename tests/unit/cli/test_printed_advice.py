@@ -16,7 +16,7 @@ from typer.main import get_command
 import pgs_neo4j
 from pgs_neo4j.cli.app import app
 from pgs_neo4j.pgs.partitioning.kept_settings import ChosenSettings, describe_ignored
-from pgs_neo4j.pgs.sweeping.fit import repartition_command
+from pgs_neo4j.pgs.sweeping.pack import repartition_command
 from tests.unit.pgs.partitioning.conftest import generation_of_sizes
 
 ROOT = Path(pgs_neo4j.__file__).parent

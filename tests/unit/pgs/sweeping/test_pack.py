@@ -10,8 +10,14 @@ from pgs_neo4j.config import PGSConfig
 from pgs_neo4j.errors import ConfigError
 from pgs_neo4j.model import Node, Relationship
 from pgs_neo4j.pgs.sweeping import report
-from pgs_neo4j.pgs.sweeping.fit import fitting_limit, most_tokens, pass_size
-from pgs_neo4j.pgs.sweeping.pack import find_whole_ranges, halve_pass, pack
+from pgs_neo4j.pgs.sweeping.pack import (
+    find_whole_ranges,
+    fitting_limit,
+    halve_pass,
+    most_tokens,
+    pack,
+    pass_size,
+)
 from pgs_neo4j.pgs.sweeping.passes import order_passes
 from pgs_neo4j.pgs.sweeping.pieces import render_node
 from pgs_neo4j.pgs.synthesis import prompt

@@ -19,8 +19,8 @@ from pgs_neo4j.pgs.synthesis.condense import (
     paths_of,
     reduction_prompt,
 )
+from pgs_neo4j.pgs.synthesis.prompt import synthesis_cost
 from pgs_neo4j.pgs.synthesis.reply import SynthesisTools
-from pgs_neo4j.pgs.synthesis.reserve import synthesis_cost
 from pgs_neo4j.pgs.synthesis.sections import sections_of
 from pgs_neo4j.pgs.synthesis.write import write_synthesis
 from pgs_neo4j.text.tokens import estimate
