@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from pgs_neo4j.config.schedule_table import ScheduleEntry
     from pgs_neo4j.engine import PGS
-    from pgs_neo4j.engine.schedule.schedule import Ended, Planned
+    from pgs_neo4j.engine.schedule import Ended, Planned
     from pgs_neo4j.model.ingest import Ingested
 
 
@@ -63,7 +63,7 @@ def schedule(
 
 async def _schedule(once: bool, show: bool, *, as_json: bool) -> int:
     from pgs_neo4j import config
-    from pgs_neo4j.engine.schedule.schedule import plan, run_forever, run_once
+    from pgs_neo4j.engine.schedule import plan, run_forever, run_once
 
     if once and show:
         raise UsageError("--once cannot be combined with --show; leave one of them out")

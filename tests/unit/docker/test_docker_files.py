@@ -19,7 +19,7 @@ from pgs_neo4j.cli.app import app
 from pgs_neo4j.cli.run import BUSY
 from pgs_neo4j.config import PGSConfig, Settings, TokenEntry
 from pgs_neo4j.config.schedule_table import entries
-from pgs_neo4j.engine.schedule.schedule import plan
+from pgs_neo4j.engine.schedule import plan
 from pgs_neo4j.web.access.guard import MOST_BODY, MOST_CHAT, UPLOADS, served_hosts
 from pgs_neo4j.web.serve import ServeOptions, check_options
 

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from pgs_neo4j.engine.schedule.cron import trigger
+from pgs_neo4j.engine.schedule import trigger
 
 WEDNESDAY = datetime(2026, 7, 1, 12, 0, tzinfo=UTC)
 

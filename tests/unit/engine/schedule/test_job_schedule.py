@@ -17,7 +17,7 @@ from apscheduler.triggers.interval import IntervalTrigger
 
 from pgs_neo4j.config.schedule_table import ScheduleEntry
 from pgs_neo4j.engine.jobs import FailedJob
-from pgs_neo4j.engine.schedule.schedule import Clock, Planned, plan, run_forever, run_once
+from pgs_neo4j.engine.schedule import Clock, Planned, plan, run_forever, run_once
 from pgs_neo4j.errors import BusyError, ConfigError, DatabaseUnavailableError
 from pgs_neo4j.model.ingest import Ingested
 from pgs_neo4j.pgs.runs.jobs import Job
