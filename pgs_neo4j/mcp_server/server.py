@@ -22,9 +22,8 @@ from mcp.types import JSONRPCError, ToolAnnotations
 from pgs_neo4j import __version__
 from pgs_neo4j.engine import PGS
 from pgs_neo4j.mcp_server.asking import AskingTools, ResultTool
-from pgs_neo4j.mcp_server.looking import LookingTools
+from pgs_neo4j.mcp_server.looking import LookingTools, Resources
 from pgs_neo4j.mcp_server.questions import QuestionBoard
-from pgs_neo4j.mcp_server.resources import Resources
 from pgs_neo4j.mcp_server.service import McpBounds, McpService
 from pgs_neo4j.mcp_server.standard_input import pass_requests, read_lines
 from pgs_neo4j.mcp_server.tool_rules import checked_tool

@@ -27,8 +27,8 @@ from pgs_neo4j.model import Answer
 from pgs_neo4j.web.access.callers import OWNER, Caller, ForbiddenError
 from pgs_neo4j.web.chat.asking import ChatModel, ChatRun, Chats, find_model, list_chat_models
 from pgs_neo4j.web.chat.bodies import ChatRequest
+from pgs_neo4j.web.chat.endpoints import PING, ChatReplies, progress_line, to_message
 from pgs_neo4j.web.chat.prompts import AskedText
-from pgs_neo4j.web.chat.replies import PING, ChatReplies, progress_line, to_message
 from pgs_neo4j.web.failures import Failure, failure_response
 from pgs_neo4j.web.runs.awaited import start_awaited
 from pgs_neo4j.web.runs.board import LiveRun

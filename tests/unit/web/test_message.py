@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from pgs_neo4j.export import Document
 from pgs_neo4j.model import Citation, Synthesis
-from pgs_neo4j.web.chat.replies import REVISED_NOTE, UNREAD_TEXTS_NOTE, MessageStream, to_message
+from pgs_neo4j.web.chat.endpoints import REVISED_NOTE, UNREAD_TEXTS_NOTE, MessageStream, to_message
 from tests.fakes.records import answered
 from tests.thorough import tries
 from tests.unit.text.test_headings import FAKES, ranks
