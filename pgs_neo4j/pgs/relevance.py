@@ -6,6 +6,7 @@ The evidence of a question is the nodes that match it. Without evidence, centroi
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -18,7 +19,6 @@ from pgs_neo4j.graph.vectors import unit
 from pgs_neo4j.model import Partition, Route, Routing
 from pgs_neo4j.search.evidence import Evidence, vote
 from pgs_neo4j.search.names import ONLY_NAMES
-from pgs_neo4j.search.question import is_broad
 
 FALLBACK = 3  # partitions swept when none is relevant enough
 # A partition is read if it has at least this share of the best partition's evidence. With a smaller
@@ -31,6 +31,26 @@ ENOUGH = 0.625
 ENOUGH_DOCUMENTS = 0.5
 MOST_MATCHES = 20  # best-matching nodes of a partition that a prompt lists
 MOST_UNKNOWN = 5  # unknown words that a note lists
+# Such questions ask for everything, so similarity to single centroids would mislead.
+BROAD = tuple(
+    re.compile(pattern, re.IGNORECASE)
+    for pattern in (
+        r"\b(full|complete|entire|whole)\s+(sweep|scan|coverage|graph|picture|read(ing)?)\b",
+        r"\b(comprehensive|exhaustive|complete|overall|broad|high[- ]level)\s+"
+        r"(overview|summary|survey|review|analysis|map|account|picture)\b",
+        r"(?:^|[.!?])\W*what\b.*"
+        r"\b(gaps?|missing|absent|lacking|unexplored|blind spots?|not covered)\b",
+        r"\b(across|over|throughout|in)\s+(all|every|the\s+(whole|entire))\b",
+        r"\b(everything|all)\s+(about|that|there\s+is|we\s+know|you\s+know|in\s+(here|this))\b",
+        r"\b(main|key|major|central|recurring|common|overarching)\s+"
+        r"(themes?|topics?|threads?|patterns?|findings|insights|ideas|connections)\b",
+    )
+)
+
+
+def is_broad(question: str) -> bool:
+    """Return whether a question is comprehensive or open-ended, by one of the patterns."""
+    return any(pattern.search(question) for pattern in BROAD)
 
 
 def route(

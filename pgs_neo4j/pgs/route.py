@@ -16,6 +16,7 @@ from pgs_neo4j.pgs.record import RunRecord
 from pgs_neo4j.pgs.refusals import nothing_left_error, stops_at_end
 from pgs_neo4j.pgs.relevance import (
     choose_by_evidence,
+    is_broad,
     matches_question,
     route,
     route_by_evidence,
@@ -26,7 +27,6 @@ from pgs_neo4j.pgs.runs.session import Read
 from pgs_neo4j.search.evidence import Evidence, EvidenceOrder, find_evidence
 from pgs_neo4j.search.nodes import read_placed
 from pgs_neo4j.search.paths.own_index import OwnIndex
-from pgs_neo4j.search.question import is_broad
 from pgs_neo4j.search.space import QuestionVector, embed_question
 from pgs_neo4j.text.node_text import HEAD
 

@@ -18,7 +18,6 @@ from pgs_neo4j.errors import UsageError
 from pgs_neo4j.llm.calls.receipts import place_receipts, request_receipts
 from pgs_neo4j.model import Found, FoundFact, FoundItem, Prompt, PromptNode, SearchMode
 from pgs_neo4j.pgs.sweeping.pieces import one_line, render_node
-from pgs_neo4j.search.question import answer_form
 from pgs_neo4j.text.prompt_text import clean_text
 from pgs_neo4j.text.shown import counted
 from pgs_neo4j.text.tokens import estimate
@@ -140,7 +139,7 @@ def build_context(found: Found, tokens: int) -> Context:
     """
     check_tokens(tokens)
     page = _Page(tokens)
-    if form := answer_form(found.question):
+    if form := _answer_form(found.question):
         _write_section(page, "Form of the answer", [form])
     nodes = {f"n{number}": item for number, item in enumerate(found.items[:MOST_NODES], start=1)}
     names = (_render_name(alias, item) for alias, item in nodes.items())
@@ -331,3 +330,25 @@ def defuse_relationships(text: str) -> str:
 
 def _find_aliases(inside: str) -> list[str]:
     return [f"{kind.lower()}{int(number)}" for kind, number in _ALIAS.findall(inside)]
+
+
+FORMS = (
+    (re.compile(r"\bhow (?:many|much|often)\b", re.IGNORECASE), "Begin with the number."),
+    (re.compile(r"\bwhen\b|\bwhat (?:year|date|day)\b", re.IGNORECASE), "Begin with the time."),
+    (re.compile(r"\bwhere\b", re.IGNORECASE), "Begin with the place."),
+    (re.compile(r"\bwho(?:m|se)?\b", re.IGNORECASE), "Begin with who it is."),
+    (
+        re.compile(
+            r"^\W*(?:is|are|was|were|do|does|did|can|could|has|have|had|will|would|should|may|must)\b",
+            re.IGNORECASE,
+        ),
+        "Begin with yes or no.",
+    ),
+)
+"""How to begin an answer, by the words of its question. The kinds of question are those of the
+FalkorDB GraphRAG SDK."""
+
+
+def _answer_form(question: str) -> str:
+    """Return the instruction for an answer's beginning, empty if no pattern matches."""
+    return next((form for pattern, form in FORMS if pattern.search(question)), "")

@@ -18,6 +18,7 @@ from pgs_neo4j.database.connection import Database
 from pgs_neo4j.database.search_indexes import SearchIndex
 from pgs_neo4j.graph.scores import add_weighted, best_first, spread
 from pgs_neo4j.model import FoundFact, FoundFinding, FoundUnit, GraphMapping, PathReport, SearchMode
+from pgs_neo4j.pgs.relevance import is_broad
 from pgs_neo4j.search.known_indexes import covering_fact_indexes
 from pgs_neo4j.search.paths.facts import find_facts, find_facts_by_vector
 from pgs_neo4j.search.paths.neighbors import (
@@ -32,7 +33,6 @@ from pgs_neo4j.search.paths.text import find_by_text, find_by_title, find_findin
 from pgs_neo4j.search.paths.units import find_units
 from pgs_neo4j.search.paths.vector import find_by_vector
 from pgs_neo4j.search.paths.walk import Hits, walk
-from pgs_neo4j.search.question import is_broad
 from pgs_neo4j.text.keywords import Keywords
 
 PATH_HITS = 100

@@ -7,9 +7,14 @@ import pytest
 
 from pgs_neo4j.config import PGSConfig
 from pgs_neo4j.model import Partition
-from pgs_neo4j.pgs.relevance import matches_question, route, route_by_evidence, unknown_words
+from pgs_neo4j.pgs.relevance import (
+    is_broad,
+    matches_question,
+    route,
+    route_by_evidence,
+    unknown_words,
+)
 from pgs_neo4j.search.evidence import Evidence, EvidenceNode
-from pgs_neo4j.search.question import is_broad
 
 
 def partitions(*cosines, sizes=None):

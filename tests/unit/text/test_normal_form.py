@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pgs_neo4j.search.lookup import sought_terms
 from pgs_neo4j.text.gist import search_terms
 from pgs_neo4j.text.matching import Page, SearchTerms
 from pgs_neo4j.text.normal_form import fold_case, joined_words, normal_form
 from pgs_neo4j.text.terms.postings import count_terms, terms_by_text
-from pgs_neo4j.text.terms.searches import sought_terms
 from tests.scripts import SPELLINGS, Spelling
 
 ODD = st.text(
