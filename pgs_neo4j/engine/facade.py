@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from pgs_neo4j.engine.ingestion.ingesting import Ingester
     from pgs_neo4j.engine.loading import Loader
     from pgs_neo4j.engine.searching import Searcher
-    from pgs_neo4j.engine.surveying import Surveyor
+    from pgs_neo4j.engine.survey import Surveyor
 
 T = TypeVar("T")
 
@@ -208,7 +208,7 @@ class PGS:
     @property
     def survey(self) -> Surveyor:
         """Contents of the database, and a proposal for a graph mapping."""
-        from pgs_neo4j.engine.surveying import Surveyor
+        from pgs_neo4j.engine.survey import Surveyor
 
         return Surveyor(self._core)
 

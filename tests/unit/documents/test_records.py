@@ -13,7 +13,8 @@ from typing import Any
 
 import pytest
 
-from pgs_neo4j.documents.read.records import files, lines, objects, read_records, record
+from pgs_neo4j.documents.read import records
+from pgs_neo4j.documents.read.records import lines, objects, read_records, record
 from pgs_neo4j.documents.read.text import read_text
 from pgs_neo4j.documents.sources.loader import FileLoader
 from pgs_neo4j.errors import InputFileError
@@ -128,7 +129,7 @@ def test_a_line_of_json_that_is_too_long_is_refused_alone() -> None:
 def test_no_setting_lets_a_record_take_all_memory(
     ending: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in (lines, files):
+    for module in (lines, records):
         monkeypatch.setattr(module, "MOST_RECORD", 5_000)
     words = "x" * 2_000_000
     data = f'id,text\n1,"{words}"\n' if ending == ".csv" else f'{{"id": 1, "text": "{words}"}}\n'

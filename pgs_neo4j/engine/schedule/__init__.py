@@ -1,1 +1,0 @@
-"""Runs repartition and ingestion jobs at the times set in ``pgs.toml``."""
