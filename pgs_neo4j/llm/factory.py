@@ -15,7 +15,7 @@ from pgs_neo4j.config import (
     rerank_access,
     with_overrides,
 )
-from pgs_neo4j.config.providers import ProviderName
+from pgs_neo4j.config.providers import PRESETS, ProviderName
 from pgs_neo4j.errors import ConfigError, PGSError
 from pgs_neo4j.llm.openai.endpoint import Endpoint
 from pgs_neo4j.llm.protocol import LLM, Embedder, RelevanceModel
@@ -158,17 +158,18 @@ def _create_llm(
         "extra_body": entry.extra_body if entry is not None else {},
     }
     natively = partial(OllamaLLM, name, endpoint, most_context=context, **sent)
-    match endpoint.provider:
+    if endpoint.provider is None:
+        server = asked.setdefault(endpoint, AskedServer(endpoint))
+        return AskedLLM(server, OpenAILLM(name, endpoint, **sent), natively)
+    match PRESETS[endpoint.provider].wire:
         case "anthropic":
             from pgs_neo4j.llm.anthropic.chat import AnthropicLLM
 
             return AnthropicLLM(name, endpoint, caches=caches, **sent)
         case "ollama":
             return natively()
-        case None:
-            server = asked.setdefault(endpoint, AskedServer(endpoint))
-            return AskedLLM(server, OpenAILLM(name, endpoint, **sent), natively)
-    return OpenAILLM(name, endpoint, caches=caches, **sent)
+        case "openai":
+            return OpenAILLM(name, endpoint, caches=caches, **sent)
 
 
 def create_embedder(
