@@ -248,6 +248,17 @@ async def test_a_limit_of_texts_that_is_known_is_kept_to(
     assert (len(fake.requests) > 1) == (context is not None)
 
 
+@pytest.mark.parametrize("texts", [1, 2])
+async def test_a_count_that_never_changes_shows_no_cut(
+    fake: FakeOpenAI, embedder: OpenAIEmbedder, texts: int
+) -> None:
+    fake.default, fake.refuse = Vectors(usage=lambda _: 2_000), limited(texts=texts)
+    text = "kiln " * 1_000
+    (row,) = await embedder.embed([text])
+    assert np.allclose(row, unit(text), atol=1e-5)
+    assert embedder.take_lessons() == ()
+
+
 async def test_a_text_too_long_counts_by_all_of_its_pieces(
     fake: FakeOpenAI, embedder: OpenAIEmbedder
 ) -> None:

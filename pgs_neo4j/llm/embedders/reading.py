@@ -47,7 +47,7 @@ class ReadingProof:
 
 
 async def prove_read(call: Call, text: str) -> ReadingProof:
-    """Find out whether an embedder reads a whole text, in two calls, or three if it does not.
+    """Find out whether an embedder reads a whole text, in a few calls; two if all goes well.
 
     The vectors decide: if the text has the same vector with other words at its end, or at its
     beginning, then that end is not read. Counts of tokens can only show a cut, never rule it out,
@@ -68,10 +68,12 @@ async def prove_read(call: Call, text: str) -> ReadingProof:
     if len(rows) != 2 or not all(map(is_vector, (*rows, whole.vectors[0]))):
         return ReadingProof("unproven")
     nearest = float(np.max(rows.astype(np.float64) @ whole.vectors[0]))
-    growth = _measure_growth(_read_count(whole), sum(map(_read_count, longer)))
+    count = _read_count(whole)
+    growth = _measure_growth(count, sum(map(_read_count, longer)))
     added = measure(foreign).floor / measure(text).floor
-    if nearest >= SAME or (growth is not None and growth < LEAST_GROWTH * added):
-        return ReadingProof("cut", await _find_share(call, text, _read_count(whole)))
+    stands_still = growth is not None and growth < LEAST_GROWTH * added
+    if nearest >= SAME or (stands_still and not await _counts_alike(call, count)):
+        return ReadingProof("cut", await _find_share(call, text, count))
     return ReadingProof("read" if nearest < DIFFERENT else "unproven")
 
 
@@ -97,11 +99,20 @@ def _measure_growth(count: int, longer: int) -> float | None:
 
     ``count`` is the tokens of the shorter text, and ``longer`` the sum over both longer texts.
     """
-    # Both together have at least twice as many tokens. An endpoint that always counts the same
-    # number does not show that.
+    # Both together have at least twice as many tokens. An endpoint that counts the same number for
+    # each call shows fewer, unless the texts were sent in two calls (see ``_counts_alike``).
     if count < LEAST_COUNT or longer < 1.5 * count:
         return None
     return longer / (2 * count) - 1
+
+
+async def _counts_alike(call: Call, count: int) -> bool:
+    """Return whether an endpoint reports ``count`` tokens, or more, even for a short text.
+
+    Then its counts do not depend on the text, and show no cut. A short text has fewer tokens than
+    a text that was cut to ``count``, even if each character is a token.
+    """
+    return _read_count(await _embed_in_one_call(call, [FOREIGN])) >= count
 
 
 async def _embed_in_one_call(call: Call, texts: Sequence[str]) -> EmbeddedTexts:

@@ -193,6 +193,30 @@ async def test_a_server_that_reads_all_of_a_text_gets_it_whole_whatever_it_count
     assert server.fit.take_lessons("here") == ()
 
 
+@pytest.mark.parametrize("counts", [*RIGHT, *WRONG])
+async def test_a_server_of_one_text_a_call_gets_it_whole_whatever_it_counts(counts):
+    server = Server(counts=counts)
+    server.allows = at_most(1)
+    (made,) = await server.embed_all([LONG])
+    assert made.proven
+    assert np.allclose(made.vector, server.vectors([LONG])[0])
+    assert server.fit.take_lessons("here") == ()
+
+
+@pytest.mark.parametrize("texts", [1, 2])
+async def test_a_cut_in_the_middle_of_a_text_is_found_by_its_count(texts):
+    class Middle(Server):
+        def read(self, text: str) -> str:
+            half = self.reads // 2
+            return text if len(text) <= self.reads else text[:half] + text[-half:]
+
+    server = Middle(reads=1_100, counts="after the cut")
+    server.allows = at_most(texts)
+    (made,) = await server.embed_all([LONG])
+    assert made.proven
+    assert max(map(len, divide_text(LONG, server.fit.window))) <= server.reads
+
+
 @pytest.mark.parametrize("counts", ["words", "a third", "always 300"])
 async def test_short_texts_are_embedded_whatever_is_counted(counts):
     server = Server(counts=counts)
