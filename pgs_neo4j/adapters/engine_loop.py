@@ -84,7 +84,10 @@ class GivenEngine:
         self.pgs = pgs
         loop = _running_loop()
         if loop is None:
-            raise UsageError("pass an engine where its event loop runs, or settings instead")
+            raise UsageError(
+                "no event loop is running here; pass the engine in a coroutine of its event loop, "
+                "or pass settings instead"
+            )
         self._loop = loop
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:

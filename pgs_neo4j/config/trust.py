@@ -316,8 +316,8 @@ def embedding_model(settings: Settings, default: str) -> str:
     if not named and Path(name).exists():
         where = settings.provenance.path if settings.embedding_model else "the working directory"
         raise ConfigError(
-            f"embedding_model is the folder {name} because of {where}, and the code in it would "
-            f"run; if you trust it, set PGS_EMBEDDING_MODEL={Path(name).absolute()}"
+            f"{where} makes embedding_model the folder {name}, so pgs does not run the code in "
+            f"it; if you trust it, set PGS_EMBEDDING_MODEL={Path(name).absolute()}"
         )
     return name
 
@@ -332,8 +332,9 @@ def trusted_code_name(settings: Settings, name: str) -> str | None:
     if code is None or sources.source(name) != "directory":
         return code
     raise ConfigError(
-        f"{name} in {sources.path} names code that would run, and that file is only in the working "
-        f"directory; if you trust it, set PGS_{name.upper()}={code}, or PGS_CONFIG={sources.path}"
+        f"{sources.path} is a file of the working directory, so pgs does not run the code that its "
+        f"{name} names; if you trust it, set PGS_{name.upper()}={code}, or "
+        f"PGS_CONFIG={sources.path}"
     )
 
 

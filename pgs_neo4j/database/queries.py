@@ -102,7 +102,9 @@ class Query:
     def check(self, params: Mapping[str, object], modes: Sequence[QueryMode]) -> None:
         """Raise ValueError unless the mode is one of ``modes`` and the parameter names match."""
         if self.mode not in modes:
-            raise ValueError(f"{self.name} has mode {self.mode}, and was run as {modes[0]}")
+            raise ValueError(
+                f"{self.name} is a {self.mode} query, but was run as a {modes[0]} query"
+            )
         if params.keys() != set(self.params):
             wrong = ", ".join(sorted(params.keys() ^ set(self.params)))
             raise ValueError(f"{self.name} was run with the wrong parameters: {wrong}")

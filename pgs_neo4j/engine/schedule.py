@@ -281,8 +281,12 @@ def _expand_weekdays(part: str) -> set[int]:
         if last and end == 0 < begin:
             end = 7
     width = int(step) if step else 1
-    if begin > end or width < 1:
-        raise ValueError(f"{part!r} holds no day of the week")
+    if width < 1:
+        raise ValueError(f"the step of {part!r} must be higher than 0")
+    if begin > end:
+        raise ValueError(
+            f"{part!r} ends before it begins; count the days from 0 (Sunday) to 6, as in 5-6,0-1"
+        )
     return {day % 7 for day in range(begin, end + 1, width)}
 
 

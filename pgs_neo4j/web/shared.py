@@ -109,13 +109,13 @@ class Serving:
         )
         if spent >= most:
             raise BudgetError(
-                f"{caller.name} has spent its {most:g} of today; ask again tomorrow (UTC)"
+                f"{caller.name} has spent today's limit of {most:g}; ask again tomorrow (UTC)"
             )
         left, configured = most - spent - sum(held.values()), self.pgs.config.max_cost
         if left <= 0.0:
             raise BudgetError(
-                f"what {caller.name} has in progress may take all that is left of its {most:g} of "
-                "today; ask again when some of it has ended"
+                f"{caller.name} has work in progress that may use up the rest of today's limit of "
+                f"{most:g}; ask again when some of it has ended"
             )
         return left if configured is None else min(left, configured)
 

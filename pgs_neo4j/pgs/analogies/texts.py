@@ -94,8 +94,8 @@ def check_analogies(order: AnalogyOrder, tools: AnalogyTools) -> None:
         )
     if not order.mapping.has_text:
         raise NoTextError(
-            f"graph {order.graph} names no text to compare; name a property that holds text with "
-            f"{text_command(order.graph, order.mapping)}"
+            f"graph {order.graph} has no text property, so there is no text to compare; name one "
+            f"with {text_command(order.graph, order.mapping)}"
         )
     tools.calls.budget.check({tools.llm.name: is_free(tools.llm)})
 

@@ -41,7 +41,7 @@ from pgs_neo4j.pgs.synthesis.statements import (
     doubted_sentences,
     find_echoes_of,
 )
-from pgs_neo4j.pgs.synthesis.write import TRIES, UNPROVEN
+from pgs_neo4j.pgs.synthesis.write import STRUCK, TRIES, UNPROVEN
 from pgs_neo4j.search.nodes import read_nodes, read_placed
 from pgs_neo4j.search.paths.own_index import OwnIndex
 from pgs_neo4j.search.space import QuestionVector
@@ -201,7 +201,8 @@ async def _answer_search(order: RunOrder, tools: RunTools, hits: _SearchNodes) -
             if tries == TRIES:
                 raise
             tools.log.warn(
-                f"the search answer was requested again with a shorter prompt, because {error}"
+                "pgs asks the model again for the search answer, with a shorter prompt, because "
+                f"{error}"
             )
             prompt = _make_prompt(order, tools, hits.nodes, len(prompt.system + prompt.user) // 2)
     struck = tuple[DoubtedSentence, ...]()
@@ -211,10 +212,7 @@ async def _answer_search(order: RunOrder, tools: RunTools, hits: _SearchNodes) -
             usage += more
             text = second if len(doubted_sentences(second)) <= len(failed) else text
         except (ModelError, StoppedError) as error:
-            tools.log.warn(
-                "the search answer could not be requested again, so failing sentences were only "
-                f"struck: {error}"
-            )
+            tools.log.warn(STRUCK.format(call="the search answer", error=error))
         struck, text = doubted_sentences(text), strike(text) or NOTHING_LEFT
     citations = resolve(text, 0, {node.alias: node for node in hits.nodes})
     return SearchAnswer(text, hits.nodes, citations, hits.method, usage, struck)

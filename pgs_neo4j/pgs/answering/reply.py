@@ -47,7 +47,7 @@ from pgs_neo4j.pgs.synthesis.statements import (
     find_echoes_of,
 )
 from pgs_neo4j.pgs.synthesis.verdicts import VerdictFilter
-from pgs_neo4j.pgs.synthesis.write import TRIES, UNPROVEN, WITHDRAWN
+from pgs_neo4j.pgs.synthesis.write import STRUCK, TRIES, UNPROVEN, WITHDRAWN
 from pgs_neo4j.search.lookup import look_up
 from pgs_neo4j.search.lookup_order import LookupOrder
 from pgs_neo4j.text.claims.marking import Doubting
@@ -145,7 +145,9 @@ async def ask_within_limits(
             context, prompt = fit_prompt(replace(order, max_context_tokens=half), tools)
         except BudgetError:
             raise too_long from None
-        tools.log.warn(f"the answer was asked for again from fewer texts, because {too_long}")
+        tools.log.warn(
+            f"pgs asks the model again for an answer, from fewer texts, because {too_long}"
+        )
     return context, await ask_and_check(order, tools, record, context, prompt)
 
 
@@ -198,7 +200,7 @@ async def _request_second_reply(
     try:
         completion = await _complete(order, tools, record, prompt, doubting, repeats, stream=False)
     except (ModelError, StoppedError) as error:
-        tools.log.warn(f"the answer was not asked for once more, only struck: {error}")
+        tools.log.warn(STRUCK.format(call="the answer", error=error))
         return first
     read = read_reply_text(completion.text, context, doubting, repeats)
     before, now = (len(doubted_sentences(one.text)) for one in (first[0], read))

@@ -63,6 +63,10 @@ UNPROVEN = (
     "repeat the codes of the prompt, and the tokens that its endpoint counts, if it counts any, "
     "cannot show it; use an endpoint that reports its usage and its context, or another model"
 )
+STRUCK = (
+    "pgs removes the sentences of {call} that failed their checks, because it cannot ask the model "
+    "to rewrite them: {error}"
+)
 LONG_PROMPTS = 6  # maximum number of attempts while the model refuses prompts as too long
 SMALLER = 0.7  # factor for the next attempt after a refusal that names no number
 
@@ -103,7 +107,9 @@ async def write_synthesis(order: SynthesisOrder, tools: SynthesisTools) -> Synth
             if cuts == TRIES:
                 raise
             most = estimated_tokens(fitted.prompt) // 2
-            tools.warn(f"the synthesis was asked for again with shorter reports, because {cut}")
+            tools.warn(
+                f"pgs asks the model again for an answer, from shorter reports, because {cut}"
+            )
         except PromptTooLongError as error:
             too_long = error
             if attempt == LONG_PROMPTS:
@@ -204,7 +210,7 @@ async def _write_again(
     try:
         second = await _write(order, tools, ask_again(prompt, failed), doubting, streamed=False)
     except (ModelError, StoppedError) as error:
-        tools.warn(f"the answer was not asked for once more, only struck: {error}")
+        tools.warn(STRUCK.format(call="the answer", error=error))
         return first
     worse = second.truncated and not first.truncated
     better = first if worse or len(doubted_sentences(second.text)) > len(failed) else second

@@ -82,7 +82,7 @@ class _Cell:
         ends = np.cumsum(np.frombuffer(plain, "<u4", count, 4 + 4 * count), dtype=np.int64)
         total = int(ends[-1]) if count else 0
         if width > WIDEST or len(plain) != 4 + 8 * count + (width + 1) * total:
-            raise ValueError("the cell does not hold what it says")
+            raise ValueError("the length of the cell contradicts its counts")
         return cls(plain, width, np.frombuffer(plain, "<u4", count, 4), ends)
 
     def read(self, term: int) -> PostingList | None:

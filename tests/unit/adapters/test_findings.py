@@ -155,7 +155,7 @@ async def test_documents_and_a_tool_of_an_open_engine_in_its_loop_and_in_a_threa
     assert (await asyncio.to_thread(tool.func, "Why?"))[1]["run"] == "r1"
     retriever.close()
     assert engine.open
-    with pytest.raises(UsageError, match="where its event loop runs"):
+    with pytest.raises(UsageError, match="in a coroutine of its event loop"):
         await asyncio.to_thread(documents.of, engine)
 
 

@@ -134,9 +134,9 @@ def parse(mode: str, params: str = "") -> queries.Query:
     ],
 )
 async def test_a_statement_runs_only_as_its_mode_says(database, method, mode):
-    with pytest.raises(ValueError, match=f"test/statement has mode {mode}, and was run as"):
+    with pytest.raises(ValueError, match=f"test/statement is a {mode} query, but was run as"):
         await getattr(database, method)(parse(mode))
-    with pytest.raises(ValueError, match="has mode write"):
+    with pytest.raises(ValueError, match="is a write query, but was run as"):
         await database.stream(parse("write"), list_rows)
 
 

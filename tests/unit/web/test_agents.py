@@ -162,14 +162,14 @@ async def test_money_that_is_held_and_not_spent_is_said_to_be_so() -> None:
     with pytest.raises(BudgetError) as raised:
         await server.remaining_cost(ann)
     assert str(raised.value) == (
-        "what ann has in progress may take all that is left of its 1 of today; ask again when some "
-        "of it has ended"
+        "ann has work in progress that may use up the rest of today's limit of 1; ask again when "
+        "some of it has ended"
     )
     await server.board.live.cancel(run)
     assert await server.remaining_cost(ann) == pytest.approx(0.5)  # of the 0.6 that are left
     with pytest.raises(BudgetError) as raised:
         await server.remaining_cost(replace(ann, cost_per_day=0.4))
-    assert str(raised.value) == "ann has spent its 0.4 of today; ask again tomorrow (UTC)"
+    assert str(raised.value) == "ann has spent today's limit of 0.4; ask again tomorrow (UTC)"
 
 
 async def test_a_day_that_is_still_to_come_counts_on_its_own() -> None:
