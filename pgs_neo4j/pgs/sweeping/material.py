@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
+from typing import Literal
 
 from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database
@@ -35,6 +36,8 @@ MATCH_LENGTH = 9  # characters reserved for each alias in that list
 FRAME_SHARE = 0.4  # maximum share of a prompt's limit for instructions, question, and neighbors
 BRIEF_KEYWORDS = 3
 BRIEF_NEIGHBORS = (16, 8, 4)  # numbers of neighbors to try, nearest first
+PaidForm = Literal["usual", "short", "halves"]
+"""How a pass was paid for: by a reply in the usual or the short format, or by replies to halves."""
 REASKS = 3  # maximum number of repeated requests for a pass whose reply was cut off
 
 
@@ -266,15 +269,26 @@ class PaidPasses:
             item = left.pop()
             key = self.keys.get(item.number)
             key = key + item.half if key else ""
-            reply = self.replies.get(key) or self.replies.get(key + SHORT_MARK)
-            if key and reply is None:
-                halves_of_key = tuple(key + half for half in HALVES)
-                if any(other.startswith(halves_of_key) for other in self.replies):
-                    halves = halve_pass(item, self.packed.relationships)
-                    left += reversed(halves)
-                    if halves:
-                        continue
-            yield item, reply
+            form = find_paid_form(key, self.replies)
+            halves = halve_pass(item, self.packed.relationships) if form == "halves" else ()
+            left += reversed(halves)
+            if not halves:
+                yield item, self.replies.get(key + SHORT_MARK if form == "short" else key)
+
+
+def find_paid_form(key: str, replies: Mapping[str, Completion]) -> PaidForm | None:
+    """Return how a pass or half was paid for; None if no reply to it or its halves is cached.
+
+    ``key`` is its key in the reply cache, empty if replies are not cached.
+    """
+    if not key:
+        return None
+    if key in replies:
+        return "usual"
+    if key + SHORT_MARK in replies:
+        return "short"
+    halves = tuple(key + half for half in HALVES)
+    return "halves" if any(other.startswith(halves) for other in replies) else None
 
 
 async def find_paid(order: SweepOrder, tools: SweepTools, packed: PackedPartition) -> PaidPasses:

@@ -28,10 +28,9 @@ from pgs_neo4j.llm.calls.replies import Replies, free_purchases, wait_for_purcha
 from pgs_neo4j.model import Completion, Prompt, Report, Sweep, SweepStatus, Usage
 from pgs_neo4j.model.ceilings import MALFORMED_TRIES
 from pgs_neo4j.pgs.sweeping.claims import collect_uncited_facts, render_surroundings
-from pgs_neo4j.pgs.sweeping.material import REASKS, PaidPasses
+from pgs_neo4j.pgs.sweeping.material import REASKS, PaidForm, PaidPasses, find_paid_form
 from pgs_neo4j.pgs.sweeping.order import SweepOrder, SweepResult, SweepTools
 from pgs_neo4j.pgs.sweeping.pack import (
-    HALVES,
     Pass,
     find_whole_ranges,
     halve_pass,
@@ -53,6 +52,7 @@ from pgs_neo4j.telemetry.spans import start_span
 # a few milliseconds.
 LONG_REPLY = 50_000
 LONG_TEXTS = 200_000  # characters of nodes; with more, a report is checked in a thread
+WHOLE: tuple[PaidForm, ...] = ("usual", "short")  # forms of a reply to a pass as a whole
 MOST_ROOM = 4  # maximum room of a reply, as a multiple of the usual room
 
 
@@ -151,7 +151,7 @@ class PassReader:
             bought = await replies.find_divided([key])
             replies.used |= bought.keys()
             self._paid |= bought
-            if (stop := calls.sweeping_stop()) and not self._is_paid(item):
+            if (stop := calls.sweeping_stop()) and self._find_paid_form(item) not in WHOLE:
                 return self._add_outcome(_Outcome(item, error=stop.text, stop=stop))
         return await self.read(item)
 
@@ -172,11 +172,12 @@ class PassReader:
         """
         usual, calls, llm = self._order.config.sweep_max_tokens, self._tools.calls, self._tools.llm
         room = room or usual
-        if self._is_paid_in_halves(item):
+        form = self._find_paid_form(item)
+        if form == "halves":
             return await self._read_halves(item, MOST_ROOM * usual, 0, "")
-        short = short or self._is_paid_short(item)
+        short = short or form == "short"
         prompt = self._prompts.get(item.label) or self._make_prompt(item)
-        if not calls.fits(llm, prompt) and not self._is_paid(item):
+        if not calls.fits(llm, prompt) and form not in WHOLE:
             return await self._read_halves(item, room, reasks, self._explain_too_small())
         prompt = short_prompt(prompt) if short else prompt
         granted = calls.reply_room(llm, prompt, room)
@@ -564,23 +565,8 @@ class PassReader:
         key = self._keys.get(item.number)
         return key + item.half + (SHORT_MARK if short else "") if key else ""
 
-    def _is_paid(self, item: Pass) -> bool:
-        """Return whether a reply to a pass is cached, in either format."""
-        return self._find_key(item) in self._paid or self._is_paid_short(item)
-
-    def _is_paid_short(self, item: Pass) -> bool:
-        """Return whether only a reply in the short format is cached for a pass."""
-        return (
-            self._find_key(item) not in self._paid
-            and self._find_key(item, short=True) in self._paid
-        )
-
-    def _is_paid_in_halves(self, item: Pass) -> bool:
-        """Return whether replies to halves of a pass are cached, but none to the whole pass."""
-        key = self._find_key(item)
-        if not key or self._is_paid(item):
-            return False
-        return any(other.startswith(f"{key}{half}") for other in self._paid for half in HALVES)
+    def _find_paid_form(self, item: Pass) -> PaidForm | None:
+        return find_paid_form(self._find_key(item), self._paid)
 
 
 def order_passes(passes: Sequence[Pass], matches: Sequence[int]) -> list[Pass]:
