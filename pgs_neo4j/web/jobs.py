@@ -20,11 +20,10 @@ from pgs_neo4j.model.ingest import DocumentOutcome, Ingested
 from pgs_neo4j.text.shown import counted, unproven_chunks, unproven_prompts
 from pgs_neo4j.web.access.callers import Caller, UnknownJobError
 from pgs_neo4j.web.runs.events import EventLog
-from pgs_neo4j.web.served_work import End, carry_out, end_work, hear_event
+from pgs_neo4j.web.served_work import End, JobState, carry_out, end_work, hear_event
 from pgs_neo4j.web.uploads import Upload
 
 JobKind = Literal["repartition", "ingest", "demo"]
-JobState = Literal["running", "ended", "failed", "cancelled"]
 MOST_LISTED = 200
 UNREAD = ("missing", "elsewhere")
 """States of documents that are not among the files."""
@@ -184,7 +183,7 @@ class JobBoard:
         return job
 
 
-async def _do_job(job: LiveJob, work: JobWork) -> End:
+async def _do_job(job: LiveJob, work: JobWork) -> End[JobState]:
     try:
         return "ended", await work(partial(hear_event, job))
     except PGSError as error:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Awaitable, Callable, Mapping
 from time import monotonic
-from typing import Any, Protocol, TypeVar
+from typing import Literal, Protocol, TypeVar
 
 from pgs_neo4j.engine.live_work import LiveBoard, LiveWork
 from pgs_neo4j.errors import PGSError
@@ -17,15 +17,18 @@ from pgs_neo4j.web.runs.events import EventLog
 from pgs_neo4j.web.runs.served_data import told_data
 
 logger = logging.getLogger(__name__)
-End = tuple[str, Mapping[str, object]]
+RunState = Literal["queued", "running", "answered", "failed", "cancelled"]
+JobState = Literal["running", "ended", "failed", "cancelled"]
+StateT = TypeVar("StateT", RunState, JobState)
+End = tuple[StateT, Mapping[str, object]]
 """The final state, which is also the name of the last event, and the data of that event."""
 
 
-class ServedWork(LiveWork, Protocol):
+class ServedWork(LiveWork, Protocol[StateT]):
     """A run or a job. ``most_cost`` is its maximum cost, known for callers with a daily limit."""
 
     caller: Caller
-    state: Any  # runs and jobs have different states
+    state: StateT
     most_cost: float
     log: EventLog
 
@@ -33,10 +36,10 @@ class ServedWork(LiveWork, Protocol):
         """Return the fields that identify the work in its events."""
 
 
-ServedT = TypeVar("ServedT", bound=ServedWork)
+ServedT = TypeVar("ServedT", bound=ServedWork[RunState] | ServedWork[JobState])
 
 
-def hear_event(work: ServedWork, event: Event, *, run: str = "") -> None:
+def hear_event(work: ServedWork[StateT], event: Event, *, run: str = "") -> None:
     """Add an event of the engine to the log; ``run`` is the id of a run, empty for a job."""
     if isinstance(event, TextStreamed):
         work.log.add_text(event.text)
@@ -44,7 +47,7 @@ def hear_event(work: ServedWork, event: Event, *, run: str = "") -> None:
         work.log.add(event.kind, told_data(event, run))
 
 
-async def carry_out(work: ServedWork, steps: Callable[[], Awaitable[End]]) -> None:
+async def carry_out(work: ServedWork[StateT], steps: Callable[[], Awaitable[End[StateT]]]) -> None:
     """Do work, and record how it ends. Logs an unexpected error, and raises it again."""
     try:
         state, data = await steps()
@@ -59,7 +62,7 @@ async def carry_out(work: ServedWork, steps: Callable[[], Awaitable[End]]) -> No
         end_work(work, state, data)
 
 
-def end_work(work: ServedWork, state: str, data: Mapping[str, object]) -> None:
+def end_work(work: ServedWork[StateT], state: StateT, data: Mapping[str, object]) -> None:
     """Record the end of work, and add it to the log as the last event."""
     work.state, work.ended_at = state, monotonic()
     work.log.add(state, {**data, **work.shown()})

@@ -27,10 +27,11 @@ from pgs_neo4j.engine.metrics import (
 from pgs_neo4j.errors import BusyError, UsageError
 from pgs_neo4j.text.json_data import Json, plain_data
 from pgs_neo4j.web.access.callers import METRICS_PATH, Caller, UnknownJobError
-from pgs_neo4j.web.jobs import JobKind, JobState, LiveJob, repartition
+from pgs_neo4j.web.jobs import JobKind, LiveJob, repartition
 from pgs_neo4j.web.routes.router import BODY, JOB_ID, WHOLE, GraphFilter, api_router, failing
 from pgs_neo4j.web.routes.runs import NO_MORE_EVENTS, LastId
 from pgs_neo4j.web.runs.events import has_received_all, stream_events
+from pgs_neo4j.web.served_work import JobState
 from pgs_neo4j.web.shared import (
     CallerNow,
     OperatorNow,

@@ -19,9 +19,10 @@ from pgs_neo4j.text.json_data import Json, plain_data
 from pgs_neo4j.web.access.callers import Caller, UnrecordedRunError
 from pgs_neo4j.web.routes.asking import Question, answered_before, carry_out
 from pgs_neo4j.web.routes.router import RUN_ID, Responses, api_router, failing
-from pgs_neo4j.web.runs.board import LiveRun, State
+from pgs_neo4j.web.runs.board import LiveRun
 from pgs_neo4j.web.runs.events import MOST_ID, has_received_all, stream_events, stream_snapshots
 from pgs_neo4j.web.runs.served_data import run_snapshot
+from pgs_neo4j.web.served_work import RunState
 from pgs_neo4j.web.shared import AskerNow, CallerNow, Serving, ServingNow, visible_graph
 
 router = api_router("runs")
@@ -37,7 +38,7 @@ class AcceptedRun(BaseModel):
     """A run that was accepted; its links."""
 
     run: str
-    state: State
+    state: RunState
     events: str
     answer: str
 
@@ -281,7 +282,7 @@ def describe_accepted(run: LiveRun) -> AcceptedRun:
     return _make_accepted(run.id, run.state)
 
 
-def _make_accepted(run: str, state: State) -> AcceptedRun:
+def _make_accepted(run: str, state: RunState) -> AcceptedRun:
     path = f"/api/runs/{run}"
     return AcceptedRun(run=run, state=state, events=f"{path}/events", answer=f"{path}/answer.html")
 

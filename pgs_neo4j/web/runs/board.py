@@ -10,7 +10,6 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from time import monotonic
-from typing import Literal
 
 from pgs_neo4j.engine.live_work import LiveBoard
 from pgs_neo4j.engine.metrics import RunMetrics
@@ -23,11 +22,10 @@ from pgs_neo4j.web.access.callers import Caller
 from pgs_neo4j.web.runs.answering import Answering
 from pgs_neo4j.web.runs.events import EventLog
 from pgs_neo4j.web.runs.served_data import ServedAccepted, ServedQueued, answer_counts
-from pgs_neo4j.web.served_work import End, carry_out, end_work, hear_event
+from pgs_neo4j.web.served_work import End, RunState, carry_out, end_work, hear_event
 
 logger = logging.getLogger(__name__)
 
-State = Literal["queued", "running", "answered", "failed", "cancelled"]
 Work = Callable[[OnEvent], Awaitable[Answer]]
 ReadToken = Callable[[], Awaitable[str | None]]
 """Reads the token that each deletion replaces; None while a deletion is in progress."""
@@ -53,7 +51,7 @@ class LiveRun:
     question: str
     key: str | None = None
     asked: object = None
-    state: State = "queued"
+    state: RunState = "queued"
     most_cost: float = 0.0
     log: EventLog = field(default_factory=EventLog, repr=False)
     token: str | None = None
@@ -165,7 +163,7 @@ class RunBoard:
                 "one caller; try again when some of them have ended"
             )
 
-    async def _answer(self, run: LiveRun, work: Work) -> End:
+    async def _answer(self, run: LiveRun, work: Work) -> End[RunState]:
         await self._turn(run)
         try:
             await self.answering.settled()
