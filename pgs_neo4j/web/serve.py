@@ -19,7 +19,7 @@ from pgs_neo4j.engine import PGS
 from pgs_neo4j.errors import UsageError
 from pgs_neo4j.web.access.callers import Caller
 from pgs_neo4j.web.access.connections import SHARE, BoundedProtocol, Gate
-from pgs_neo4j.web.access.guard import Guard, host_name, plain_origin, served_hosts
+from pgs_neo4j.web.access.guard import Guard, host_name, is_loopback, plain_origin, served_hosts
 from pgs_neo4j.web.access.new_links import offer_links
 from pgs_neo4j.web.access.tokens import Tokens, callers_by_hash
 from pgs_neo4j.web.app import create_app
@@ -83,7 +83,7 @@ def check_options(options: ServeOptions, tokens: tuple[TokenEntry, ...]) -> None
                 f"{origin!r} is no origin of a page; write it as https://site.example, with a port "
                 "if it has one"
             )
-    if _is_loopback(options.host):
+    if is_loopback(options.host):
         return
     if not tokens:
         raise UsageError(
@@ -241,12 +241,3 @@ def caller_of(entry: TokenEntry) -> Caller:
 def _make_link(options: ServeOptions, token: str) -> str:
     host = f"[{options.host}]" if ":" in options.host else options.host
     return f"http://{host}:{options.port}/#token={token}"
-
-
-def _is_loopback(host: str) -> bool:
-    if host == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False

@@ -248,7 +248,7 @@ def served_hosts(host: str, port: int, more: Iterable[str]) -> frozenset[str]:
 
     A proxy may pass on the port at which clients reach it, often a default port.
     """
-    own = {host, "localhost", "127.0.0.1", "[::1]"} if _is_loopback(host) else {host}
+    own = {host, "localhost", "127.0.0.1", "[::1]"} if is_loopback(host) else {host}
     names = {host_name(name) for name in (*own, *more)}
     ports = (port, *DEFAULT_PORTS.values())
     bare = [name for name in names if not _has_port(name)]
@@ -275,13 +275,19 @@ def host_name(name: str) -> str:
         return name.lower()
 
 
+def is_loopback(host: str) -> bool:
+    """Return whether only this machine can reach a server on ``host``, a name or an address."""
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
 def _read_origin(headers: Headers) -> str | None:
     origin = headers.get("origin")
     return None if origin is None else plain_origin(origin)
-
-
-def _is_loopback(host: str) -> bool:
-    return host in ("127.0.0.1", "localhost", "::1")
 
 
 def _strip_port(host: str) -> str:

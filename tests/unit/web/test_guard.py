@@ -21,6 +21,7 @@ from pgs_neo4j.web.access.guard import (
     MOST_CHAT,
     OPEN,
     Guard,
+    host_name,
     served_hosts,
 )
 from pgs_neo4j.web.access.tokens import hash_token
@@ -354,6 +355,12 @@ async def test_a_fault_says_nothing_of_its_cause(
 def test_hosts_that_are_served(host: str, more: tuple[str, ...], served: set[str]) -> None:
     assert served <= served_hosts(host, 7475, more)
     assert not {"evil.example", "evil.example:443"} & served_hosts(host, 7475, more)
+
+
+@pytest.mark.parametrize("host", ["localhost", "127.0.0.1", "127.0.0.2", "::1"])
+def test_a_server_on_any_loopback_address_is_reached_as_localhost(host: str) -> None:
+    assert {host_name(host), "localhost:7475"} <= served_hosts(host, 7475, ())
+    assert "localhost:7475" not in served_hosts("192.0.2.1", 7475, ())
 
 
 @pytest.mark.parametrize(
