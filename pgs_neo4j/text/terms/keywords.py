@@ -14,7 +14,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
-from functools import cache
 
 import numpy as np
 
@@ -22,6 +21,7 @@ from pgs_neo4j.text.terms.spans import (
     HashArray,
     IntArray,
     WordSpans,
+    hash_word_set,
     hash_words,
     is_digit,
     run_starts,
@@ -184,15 +184,11 @@ def _hash_keywords(words: WordSpans) -> HashArray:
     """
     hashes = hash_words(words)
     fitting = (words.lengths >= SHORTEST) & (words.lengths <= LONGEST)
-    fitting &= ~is_digit(words.codes[words.starts]) & ~np.isin(hashes, _hash_stop_words())
+    fitting &= ~is_digit(words.codes[words.starts])
+    fitting &= ~np.isin(hashes, hash_word_set(KEYWORD_STOP_WORDS))
     hashes = hashes >> np.uint64(64 - HASH_BITS)
     hashes[~fitting] = NO_WORD
     return hashes
-
-
-@cache
-def _hash_stop_words() -> HashArray:
-    return hash_words(split_words(sorted(KEYWORD_STOP_WORDS)).runs)
 
 
 def _choose_best(counts: Counter[str], top: int) -> list[str]:

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cache
 from itertools import chain, pairwise
 
 import numpy as np
@@ -31,6 +30,7 @@ from pgs_neo4j.text.terms.spans import (
     SplitTexts,
     WordHasher,
     WordSpans,
+    hash_word_set,
     hash_words,
     run_starts,
     sort_keys,
@@ -284,14 +284,9 @@ def _hash_terms(words: WordSpans) -> HashArray:
     """
     hashes = words.hasher.hash(words.starts, stem_ends(words))
     is_term = (words.lengths >= 2) & (words.lengths <= LONGEST_WORD)
-    is_term &= ~np.isin(hash_words(words), _hash_stop_words())
+    is_term &= ~np.isin(hash_words(words), hash_word_set(STOP_WORDS))
     hashes[~is_term] = NO_TERM
     return hashes
-
-
-@cache
-def _hash_stop_words() -> HashArray:
-    return hash_words(split_words(sorted(STOP_WORDS)).words)
 
 
 def batches(texts: Sequence[str]) -> Iterator[tuple[Sequence[str], IntArray]]:

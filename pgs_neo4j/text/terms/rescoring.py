@@ -16,7 +16,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,6 +31,7 @@ from pgs_neo4j.text.terms.spans import (
     SplitTexts,
     WordSpans,
     family_ends,
+    hash_word_set,
     hash_words,
     split_words,
     stem_ends,
@@ -104,13 +104,13 @@ def read_tokens(texts: Sequence[str]) -> Tokens:
     words = words.at((words.lengths >= 2) & (words.lengths <= LONGEST_WORD))
     # Everything that depends on the word alone is computed once for each distinct word.
     hashes, first, numbers = np.unique(hash_words(words), return_index=True, return_inverse=True)
-    meaningful = ~np.isin(hashes, _hash_set(GRAMMATICAL_WORDS))[numbers]
+    meaningful = ~np.isin(hashes, hash_word_set(GRAMMATICAL_WORDS))[numbers]
     each = words.at(first)
     words, numbers = words.at(meaningful), numbers[meaningful]
     stems = stem_ends(each)
     terms = each.hasher.hash(each.starts, stems)[numbers]
     families = each.hasher.hash(each.starts, family_ends(each, stems))[numbers]
-    common = np.isin(hashes, _hash_set(STOP_WORDS))[numbers]
+    common = np.isin(hashes, hash_word_set(STOP_WORDS))[numbers]
     others = _find_undivided(split)
     more = others.hasher.hash(others.starts, stem_ends(others))
     is_word = np.arange(len(words) + len(others)) < len(words)
@@ -131,11 +131,6 @@ def read_tokens(texts: Sequence[str]) -> Tokens:
 def _find_undivided(split: SplitTexts) -> WordSpans:
     """Return whole identifiers, and letters of scripts without spaces, which are not words."""
     return split.wholes.at(split.wholes.lengths <= LONGEST_WORD).and_more(split.signs)
-
-
-@cache
-def _hash_set(words: frozenset[str]) -> HashArray:
-    return hash_words(split_words(sorted(words)).words)
 
 
 def rescore(

@@ -283,6 +283,12 @@ def hash_words(words: WordSpans) -> HashArray:
     return words.hasher.hash(words.starts, words.ends)
 
 
+@cache
+def hash_word_set(words: frozenset[str]) -> HashArray:
+    """Return the hashes ``(m,)`` of a set of words, such as stop words."""
+    return hash_words(split_words(sorted(words)).words)
+
+
 def sort_keys(hashes: HashArray, texts: IntArray) -> HashArray:
     """Return sort keys ``(m,)``: the first bits of the hashes ``(m,)``, then the texts ``(m,)``."""
     low = np.uint64((1 << TEXT_BITS) - 1)
