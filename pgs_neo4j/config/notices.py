@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 import re
 import stat
@@ -13,6 +12,7 @@ from pgs_neo4j.config.provenance import Provenance, Sourced
 from pgs_neo4j.config.settings import Settings
 from pgs_neo4j.config.trust import ModelAccess, model_access, rerank_access, server_access
 from pgs_neo4j.errors import ConfigError
+from pgs_neo4j.text.invalid_values import suggest_similar
 
 SECRETS = ("neo4j_password", "llm_api_key", "rerank_api_key")
 READER = ("llm_base_url", "llm_api_key", "llm_provider", "embedder")
@@ -52,11 +52,9 @@ def unknown_variables(variables: Mapping[str, str]) -> Iterator[str]:
         name = variable.removeprefix("PGS_")
         if name == variable or name in known or name.startswith("TEST_"):
             continue
-        near = difflib.get_close_matches(name, known, n=1)
-        if near or not _SERVICE.search(variable):
-            hint = (
-                f"did you mean PGS_{near[0]}?" if near else "'pgs config show' lists all settings"
-            )
+        similar = suggest_similar(name, known, "", quote=lambda other: f"PGS_{other}")
+        if similar or not _SERVICE.search(variable):
+            hint = similar or "'pgs config show' lists all settings"
             yield f"{variable} is set, but there is no such setting; {hint}"
 
 

@@ -6,7 +6,6 @@ file and the environment are read only once.
 
 from __future__ import annotations
 
-import difflib
 import json
 import os
 import tomllib
@@ -30,6 +29,7 @@ from pgs_neo4j.config.declaration import mark_mistyped
 from pgs_neo4j.config.providers import KEY_VARIABLES
 from pgs_neo4j.errors import ConfigError
 from pgs_neo4j.model.ceilings import check_number
+from pgs_neo4j.text.invalid_values import suggest_similar
 
 FILE_NAME = "pgs.toml"
 CUSTOMARY = {"llm_base_url": "OPENAI_BASE_URL", "llm_api_key": "OPENAI_API_KEY"}
@@ -213,9 +213,8 @@ def check_name(name: str, where: str, others: Collection[str] = ()) -> None:
 
 def unknown_name(name: str, where: str, names: list[str]) -> ConfigError:
     """Return the error for an unknown name, which suggests the most similar of ``names``."""
-    near = difflib.get_close_matches(name, names, n=1)
-    hint = f"; did you mean {near[0]}?" if near else "; 'pgs config show' lists all settings"
-    return ConfigError(f"{where} sets {name}, which is not a setting{hint}")
+    hint = suggest_similar(name, names, "'pgs config show' lists all settings")
+    return ConfigError(f"{where} sets {name}, which is not a setting; {hint}")
 
 
 def _read_inputs() -> Inputs:

@@ -5,10 +5,10 @@ All of it is shipped with the package.
 
 from __future__ import annotations
 
-import difflib
 from importlib import resources
 
 from pgs_neo4j.errors import UsageError
+from pgs_neo4j.text.invalid_values import suggest_similar
 
 TOPICS = {
     "concepts": "how a question is answered, sessions, and the glossary",
@@ -35,8 +35,7 @@ TOPICS = {
 def read_page(topic: str) -> str:
     """Return the Markdown of a page. Raises UsageError for an unknown topic."""
     if topic not in TOPICS:
-        near = difflib.get_close_matches(topic, TOPICS, n=1)
-        hint = f"did you mean {near[0]}?" if near else f"the topics are {', '.join(TOPICS)}"
+        hint = suggest_similar(topic, TOPICS, f"the topics are {', '.join(TOPICS)}")
         raise UsageError(f"the manual has no topic {topic!r}; {hint}")
     return resources.files(__package__).joinpath(f"{topic}.md").read_text(encoding="utf-8")
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 import functools
 import logging
 from collections.abc import Awaitable, Callable, Sequence
-from difflib import get_close_matches
 from typing import Any, ParamSpec, TypeVar, cast
 
 from mcp.server.mcpserver.exceptions import ResourceError, ResourceNotFoundError, ToolError
@@ -24,7 +23,7 @@ from pgs_neo4j.errors import (
     UnknownRunError,
     UnknownSessionError,
 )
-from pgs_neo4j.text.invalid_values import describe_invalid, name_place
+from pgs_neo4j.text.invalid_values import describe_invalid, name_place, suggest_similar
 from pgs_neo4j.text.shown import one_line
 from pgs_neo4j.text.tokens import BYTES_PER_TOKEN, estimate
 
@@ -70,9 +69,8 @@ def checked_tool(work: Callable[..., Awaitable[Any]], annotations: ToolAnnotatio
 
 
 def _describe_unknown(tool: str, name: str, known: list[str]) -> str:
-    near = get_close_matches(name, known, n=1)
     listed = f"it takes {', '.join(known)}" if known else "it takes none"
-    hint = f"did you mean {near[0]}?" if near else listed
+    hint = suggest_similar(name, known, listed)
     return f"{tool} has no argument {name[:60]!r}; {hint}"
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from types import MappingProxyType
 from typing import Any
 
@@ -119,14 +119,22 @@ def describe_any(
 
 def suggest_name(name: str, known: Collection[str]) -> str:
     """Return advice about an unknown name: a similar name, or the known names."""
-    near = difflib.get_close_matches(name, known, n=1)
-    if near:
-        return f"did you mean {near[0]}?"
     if not known:
         return "leave it out"
     if len(known) > LISTED:
-        return "leave it out, or see the manual for the names"
-    return f"the names are {', '.join(known)}"
+        return suggest_similar(name, known, "leave it out, or see the manual for the names")
+    return suggest_similar(name, known, f"the names are {', '.join(known)}")
+
+
+def suggest_similar(
+    name: str, known: Collection[str], otherwise: str, quote: Callable[[str], str] = str
+) -> str:
+    """Return the question whether the most similar of ``known`` was meant; else ``otherwise``.
+
+    ``quote`` returns the known name as the question shows it.
+    """
+    near = difflib.get_close_matches(name, known, n=1)
+    return f"did you mean {quote(near[0])}?" if near else otherwise
 
 
 def name_place(place: Iterable[str | int], start: str = "") -> str:
@@ -177,8 +185,9 @@ def _must_be_one_of(names: list[str], given: object) -> str:
         listed = f"{', '.join(quoted[:-1])}, or {quoted[-1]}"
     else:
         listed = " or ".join(quoted)
-    near = difflib.get_close_matches(given.lower(), names, n=1) if isinstance(given, str) else []
-    return f"must be {listed}" + (f"; did you mean '{near[0]}'?" if near else "")
+    word = given.lower() if isinstance(given, str) else ""
+    hint = suggest_similar(word, names, "", quote=lambda name: f"'{name}'")
+    return f"must be {listed}" + (f"; {hint}" if hint else "")
 
 
 def _get_own_words(detail: Mapping[str, Any]) -> str:

@@ -13,6 +13,7 @@ from pgs_neo4j.engine.survey.values import NodeProperty, RelationshipProperty, S
 from pgs_neo4j.errors import MappingError
 from pgs_neo4j.model import GraphMapping
 from pgs_neo4j.model.graph import split_property
+from pgs_neo4j.text.invalid_values import suggest_similar
 from pgs_neo4j.text.shown import counted
 
 READABLE = ("BOOLEAN", "INTEGER", "FLOAT")
@@ -187,18 +188,16 @@ def _explain_missing_node_property(
 
 
 def _explain_missing(what: str, option: str, name: str, names: Collection[str]) -> MappingError:
-    near = difflib.get_close_matches(name, sorted(names), n=1)
+    some = sorted(names)
     what, _, of = what.partition(" ")
     of = f" {of}" if of else ""
-    if near:
-        way = f"did you mean {quote_name(near[0])}?"
-    elif names:
-        some = sorted(names)
+    if some:
         more = f", and {len(some) - MAX_LISTED} more" if len(some) > MAX_LISTED else ""
         listed = ", ".join(map(quote_name, some[:MAX_LISTED]))
         way = f"the {what}s{of} have {listed}{more}; {INSIST}"
     else:
         way = f"the {what}s{of} have no properties, so leave the option out"
+    way = suggest_similar(name, some, way, quote_name)
     return MappingError(f"no {what}{of} has the property {quote_name(name)} ({option}); {way}")
 
 
