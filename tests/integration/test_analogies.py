@@ -269,7 +269,7 @@ async def test_without_text_or_a_model_they_are_refused_with_what_to_do(
     pgs: PGS, db: Database
 ) -> None:
     await pgs.graphs.add("bare", GraphMapping(labels=("Note",)))
-    with pytest.raises(NoTextError, match="names no text"):
+    with pytest.raises(NoTextError, match="has no text property"):
         await pgs.analogies("bare")
     await pgs.graphs.add("nothing", GraphMapping(labels=("Missing",), text=("body",)))
     made = await pgs.analogies("nothing")

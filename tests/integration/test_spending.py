@@ -314,7 +314,7 @@ async def nothing_is_held(at: Place, limit: float) -> None:
         left = await at.serving.remaining_cost(tenant("ann", limit))
         assert left == pytest.approx(limit - spent, rel=1e-6)
     else:
-        with pytest.raises(BudgetError, match="has spent its"):
+        with pytest.raises(BudgetError, match="has spent today's limit"):
             await at.serving.remaining_cost(tenant("ann", limit))
 
 
