@@ -22,6 +22,7 @@
     │   ├── NoAnswerError           the run has no answer yet
     │   ├── FeedbackError           the run has no answer, or another outcome
     │   ├── IdempotencyError        the key belongs to another request
+    │   ├── GateError               a Cypher statement is not one plain read
     │   ├── InputFileError          a file to load is missing or malformed
     │   └── OutputError             the output cannot be written to stdout or a file
     ├── DatabaseError               Neo4j, GDS, or the local server
@@ -183,6 +184,13 @@ class FeedbackError(UsageError):
 
 class IdempotencyError(UsageError):
     """The idempotency key was used before, with another request."""
+
+
+class GateError(UsageError):
+    """A Cypher statement is not one plain read of the user's graph.
+
+    The message names the reason and what would pass.
+    """
 
 
 class InputFileError(UsageError):

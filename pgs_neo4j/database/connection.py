@@ -237,6 +237,37 @@ class Database:
 
                 return await (repeat_disturbed(run) if access == "read" else run())
 
+    async def explain(self, text: str, params: Row, timeout_s: float) -> tuple[Row, str]:
+        """Return the plan of a statement without running it, and its type: ``r`` for a read.
+
+        Raises QueryError if the server cannot plan it.
+        """
+        explained = neo4j.Query(queries.explained(text), timeout=timeout_s)
+        with self._span(spans.GATE), self._translate_errors():
+            async with asyncio.timeout(timeout_s), self._session("read") as session:
+                summary = await (await session.run(explained, sent(params))).consume()
+                return dict(summary.plan or {}), str(summary.query_type)
+
+    async def read_some(
+        self, text: str, params: Row, timeout_s: float, most_rows: int
+    ) -> tuple[list[str], list[Row], bool]:
+        """Return the columns and first rows of a read, and whether it has more rows.
+
+        The server ends a statement that takes longer than ``timeout_s`` seconds. Raises QueryError
+        and DatabaseTimeoutError.
+        """
+        timed = neo4j.Query(text, timeout=timeout_s)
+        with self._span(spans.GATE), self._translate_errors():
+            async with (
+                asyncio.timeout(timeout_s),
+                self._session("read", most_rows + 1) as session,
+            ):
+                result = await session.run(timed, sent(params))
+                records = await result.fetch(most_rows + 1)
+                columns = list(result.keys())
+                # The rest is not fetched, and the server drops it.
+                return columns, [dict(one) for one in records[:most_rows]], len(records) > most_rows
+
     async def fenced(self) -> Database:
         """Return this database with a fence, for a writer that is about to read.
 

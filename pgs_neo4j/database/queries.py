@@ -185,6 +185,11 @@ def prefix(text: str, languages: Sequence[Language] = (PREFERRED,), *, once: boo
     return f"CYPHER {PREFERRED if PREFERRED in languages else languages[0]}{option}\n{text}"
 
 
+def explained(text: str) -> str:
+    """Return a statement that asks for the plan of a statement, and does not run it."""
+    return f"EXPLAIN {text}"
+
+
 def _read_header(statement: str, text: str) -> tuple[str, dict[str, str]]:
     """Return the purpose and the fields of a header."""
     header: dict[str, str] = {}

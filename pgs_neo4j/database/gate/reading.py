@@ -1,0 +1,86 @@
+"""Checks a statement that a user or a model wrote, and reads its rows within limits.
+
+The statement is divided into tokens (``tokens``), checked by its tokens (``rules``) and by its plan
+(``plan``), and then read in READ mode. The text that is planned and read is written from the
+tokens, so the server gets exactly what was checked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from pgs_neo4j.database import queries
+from pgs_neo4j.database.connection import Database
+from pgs_neo4j.database.gate.plan import check_plan
+from pgs_neo4j.database.gate.rules import check_tokens
+from pgs_neo4j.database.gate.tokens import read_tokens, write_tokens
+from pgs_neo4j.database.gate.values import plain_value, size_bytes
+
+
+@dataclass(frozen=True, slots=True)
+class ReadLimits:
+    """Limits of one statement: seconds, rows, and bytes of JSON of all its rows."""
+
+    seconds: float = 10.0
+    rows: int = 200
+    size_bytes: int = 200_000
+
+
+@dataclass(frozen=True, slots=True)
+class StatementRows:
+    """The rows of a statement, in its order, as plain values.
+
+    ``statement`` is the text that the server read. ``truncated`` is true if more rows, or parts of
+    a row, lie beyond the limits.
+    """
+
+    statement: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[object, ...], ...]
+    truncated: bool = False
+
+
+async def read_statement(
+    db: Database,
+    statement: str,
+    params: Mapping[str, object] | None = None,
+    limits: ReadLimits | None = None,
+) -> StatementRows:
+    """Return the rows of a statement, up to the limits.
+
+    Raises GateError if it is more than one plain read, QueryError if the server cannot read it, and
+    DatabaseTimeoutError if it takes too long.
+    """
+    values, most = dict(params or {}), limits or ReadLimits()
+    text = await check_statement(db, statement, values, most.seconds)
+    columns, records, truncated = await db.read_some(
+        queries.prefix(text), values, most.seconds, most.rows
+    )
+    rows: list[tuple[object, ...]] = []
+    room = most.size_bytes
+    for record in records:
+        row = tuple(plain_value(record[column]) for column in columns)
+        room -= size_bytes(row)
+        if room < 0:
+            truncated = True
+            break
+        rows.append(row)
+    return StatementRows(text, tuple(columns), tuple(rows), truncated)
+
+
+async def check_statement(
+    db: Database, statement: str, params: Mapping[str, object], timeout_s: float
+) -> str:
+    """Return the text of a statement as it may be sent. Raises the errors of ``read_statement``."""
+    tokens = read_tokens(statement)
+    check_tokens(tokens, await read_functions(db))
+    text = write_tokens(tokens)
+    check_plan(*await db.explain(queries.prefix(text), dict(params), timeout_s))
+    return text
+
+
+async def read_functions(db: Database) -> frozenset[str]:
+    """Return the names of Neo4j's own functions, in lower case."""
+    rows = await db.read(queries.get("database/gate/read_functions"))
+    return frozenset(row["name"].lower() for row in rows)

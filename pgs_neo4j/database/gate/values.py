@@ -1,0 +1,64 @@
+"""Turns values of the driver into plain values, without vectors and without names of pgs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+
+from neo4j.graph import Node, Path, Relationship
+from neo4j.spatial import Point
+from neo4j.time import Date, DateTime, Duration, Time
+
+FEWEST_DIMENSIONS = 32  # no property of the published graphs has so many floats but a vector
+
+
+def plain_value(value: object) -> object:
+    """Return a value as JSON can hold it.
+
+    A node has its labels and properties, a relationship its type and properties, and a path its
+    nodes and relationships in order. Times and durations are texts in ISO 8601. A property that is
+    a vector is left out: models cannot use it, and its numbers would fill their context.
+    """
+    match value:
+        case Node():
+            labels = [label for label in sorted(value.labels) if not label.startswith("Pgs")]
+            return {"id": value.element_id, "labels": labels, "properties": _properties(value)}
+        case Relationship():
+            return {
+                "id": value.element_id, "type": value.type, "properties": _properties(value)
+            }  # fmt: skip
+        case Path():
+            return {
+                "nodes": [plain_value(node) for node in value.nodes],
+                "relationships": [plain_value(one) for one in value.relationships],
+            }
+        case Point():
+            return {"srid": value.srid, "coordinates": list(value)}
+        case Date() | DateTime() | Time() | Duration():
+            return value.iso_format()
+        case bytes() | bytearray():
+            return f"{len(value)} bytes"
+        case str():
+            return value
+        case Mapping():
+            return {str(key): plain_value(one) for key, one in value.items()}
+        case Sequence():
+            return [plain_value(one) for one in value]
+    return value
+
+
+def size_bytes(value: object) -> int:
+    """Return the bytes of a plain value as JSON."""
+    return len(json.dumps(value, ensure_ascii=False, default=str).encode("utf-8", "replace"))
+
+
+def _properties(entity: Node | Relationship) -> dict[str, object]:
+    return {key: plain_value(one) for key, one in entity.items() if not _is_vector(one)}
+
+
+def _is_vector(value: object) -> bool:
+    return (
+        isinstance(value, list)
+        and len(value) >= FEWEST_DIMENSIONS
+        and all(isinstance(one, float) for one in value)
+    )
