@@ -282,12 +282,18 @@ def _driver(server: Server) -> AsyncDriver:
 
 async def _read(driver: AsyncDriver, part: Partition, mapping: GraphMapping, members: str) -> int:
     links = queries.get("pgs/sweeping/read_relationships").text
-    fields = {
+    fields: dict[str, Any] = {
         "text": list(mapping.text),
-        "facts": mapping.facts,
         "title": mapping.title or "",
         "key": mapping.key or "",
     }
+    if members == SAME:
+        fields = {
+            "text": mapping.text_properties,
+            "facts": mapping.facts,
+            "title": mapping.title_properties,
+            "key": mapping.key_properties,
+        }
     count = 0
     async with driver.session(default_access_mode=READ_ACCESS) as session:
         for first in range(0, part.size, CHUNK):
