@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence, Set
+from functools import partial
 
 from pgs_neo4j.database.gate.tokens import Token
 from pgs_neo4j.errors import GateError
+from pgs_neo4j.text.node_text import shortened
 
 STARTS = ("MATCH", "OPTIONAL", "WITH", "UNWIND", "RETURN", "CALL")
 PREFIXES = ("EXPLAIN", "PROFILE", "CYPHER")
@@ -26,7 +28,8 @@ OTHER_CLAUSES = {
 SECRET_FUNCTIONS = frozenset({"graph.names", "graph.propertiesbyname", "db.namefromelementid"})
 """Functions of Neo4j that tell about databases and not about the data in them."""
 
-# Neo4j has no functions of users without a namespace, so a dot must be in the name of each.
+LENGTH = 40  # characters of a word or name in a message
+_short = partial(shortened, length=LENGTH)
 _OURS = re.compile(r"Pgs[A-Z]\w*|PGS_\w*")
 
 
@@ -63,7 +66,7 @@ def _check_start(tokens: Sequence[Token]) -> None:
         raise GateError(f"leave out {first.text.upper()}, and begin with MATCH")
     if not first.is_word(*STARTS, *WRITERS, *OTHER_CLAUSES):
         raise GateError(
-            f"the statement begins with {_shorten(first.text)!r}; begin with MATCH, and end with "
+            f"the statement begins with {_short(first.text)!r}; begin with MATCH, and end with "
             "RETURN"
         )
 
@@ -101,11 +104,12 @@ def _check_call(tokens: Sequence[Token], at: int, functions: Set[str]) -> None:
         at -= 2
         parts.insert(0, tokens[at].text)
     name = ".".join(parts)
+    # A function without a namespace is Neo4j's own, because no plugin can add one.
     if len(parts) == 1 or (at and tokens[at - 1].is_word("CALL")):
         return
     if name.lower() not in functions or name.lower() in SECRET_FUNCTIONS:
         raise GateError(
-            f"the function {_shorten(name)} may do more than to read the graph; use functions that "
+            f"the function {_short(name)} may do more than to read the graph; use functions that "
             "belong to Cypher, such as date.truncate or size"
         )
 
@@ -130,7 +134,3 @@ def _is_dynamic(token: Token, before: Token | None, after: Token | None) -> bool
         return True
     is_called = token.kind == "parameter" and after is not None and after.is_symbol("(")
     return is_called and before is not None
-
-
-def _shorten(text: str) -> str:
-    return text if len(text) <= 40 else text[:39] + "…"

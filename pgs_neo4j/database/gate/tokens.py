@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, cast
 
+from pgs_neo4j.database.queries import quote
 from pgs_neo4j.errors import GateError
 
 Kind = Literal["name", "string", "parameter", "number", "word", "symbol"]
@@ -106,11 +107,6 @@ def write_tokens(tokens: Sequence[Token]) -> str:
             parts.append(" ")
         parts.append(written)
     return "".join(parts)
-
-
-def quote(name: str) -> str:
-    """Return a name in back-ticks, so that no character can end it early."""
-    return "`" + name.replace("\\", _BACKSLASH).replace("`", "``") + "`"
 
 
 def _decode(statement: str) -> str:
