@@ -65,6 +65,7 @@ from pgs_neo4j.model.graph import (
     Relationship,
     Unit,
 )
+from pgs_neo4j.model.graph_schema import GraphSchema, SchemaLabel, SchemaProperty, SchemaType
 from pgs_neo4j.model.plan import (
     Plan,
     PlannedCalls,
@@ -128,6 +129,7 @@ __all__ = [
     "Generation",
     "GraphDrift",
     "GraphMapping",
+    "GraphSchema",
     "KeywordSource",
     "Kinship",
     "Left",
@@ -167,6 +169,9 @@ __all__ = [
     "RerankerName",
     "Route",
     "Routing",
+    "SchemaLabel",
+    "SchemaProperty",
+    "SchemaType",
     "SearchMode",
     "SearchPlan",
     "Shown",
