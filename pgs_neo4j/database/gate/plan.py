@@ -38,7 +38,8 @@ OPERATORS = frozenset((
     "VarLengthExpand(Pruning,BFS)", "VarLengthExpand(Pruning,BFS,All)",
     "VarLengthExpand(Pruning,BFS,Into)", "Repeat(Trail)", "Repeat(Walk)", "Repeat(Acyclic)",
     "BidirectionalRepeat(Trail)", "BidirectionalRepeat(Walk)", "ShortestPath",
-    "StatefulShortestPath(All)", "StatefulShortestPath(Into)", "ProjectEndpoints", "Apply",
+    "StatefulShortestPath(All)", "StatefulShortestPath(All, Trail)",
+    "StatefulShortestPath(Into, Trail)", "StatefulShortestPath(Into)", "ProjectEndpoints", "Apply",
     "SemiApply", "AntiSemiApply", "LetSemiApply", "LetAntiSemiApply", "SelectOrSemiApply",
     "SelectOrAntiSemiApply", "LetSelectOrSemiApply", "LetSelectOrAntiSemiApply", "RollUpApply",
     "ConditionalApply", "AntiConditionalApply", "CartesianProduct", "NodeHashJoin",
@@ -48,16 +49,36 @@ OPERATORS = frozenset((
 ))  # fmt: skip
 NODES = "a node has no label, so all nodes would be read; give it one, as in (n:Name)"
 RELATIONSHIPS = "a relationship has no type, so all would be read; give it one, as in -[:TYPE]->"
-# Operators whose details name the relationships that they follow.
+HIDDEN = (
+    "the server does not show how it reads a subquery in a list, in CASE, or in an aggregate; "
+    "compute it before, as in WITH n, COUNT { (n)-[:TYPE]->() } AS c"
+)
+PATHS = (
+    "the server does not show how it finds a path in an expression; match the path instead, as in "
+    "MATCH p = shortestPath((a)-[:TYPE*..5]-(b))"
+)
+# Operators whose details begin with the pattern that they follow.
 HOPS = ("Expand(", "OptionalExpand(", "VarLengthExpand(", "ShortestPath", "StatefulShortestPath(")
-# "(a)-[r]->(b)" and "(a)-[anon_0*..]-(b)" have no type; "(a)-[r:KNOWS|LIKES]->(b)" has two.
-_HOP = re.compile(r"-\[((?:`(?:[^`]|``)*`|[^\]`])*)\]-")
+# "(a)-[r]->(b)", "(a)-[anon_0*..]-(b)", and "(a)--(b)" have no type; "(a)-[r:KNOWS|LIKES]->(b)" has
+# two.
+_HOP = re.compile(r"-\[([^\]]*)\]-|\)<?--")
+_TYPED = re.compile(r"\w*:\w+(?:\|\w+)*(?:\*[\d.]*)?")
+# Names that need no quotes have some in subqueries, and none elsewhere.
+_SIMPLE = re.compile(r"`(\w+)`")
 _QUOTED = re.compile(r"`(?:[^`]|``)*`|'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"")
-_DEGREE = re.compile(r"getDegree\(\([^()]*\)<?--")
+_DEGREE = re.compile(r"getDegree\(\(\w*\)<?-\[:\w+(?:\|\w+)*\]->?\(\)\)")
 _COUNTED = {
-    "NodeCountFromCountStore": re.compile(r"count\( \(:"),
-    "RelationshipCountFromCountStore": re.compile(r"-\[:"),
+    "NodeCountFromCountStore": (re.compile(r"\( *\)"), NODES),
+    "RelationshipCountFromCountStore": (re.compile(r"-\[\]-|--"), RELATIONSHIPS),
 }
+_PATH = re.compile(r"shortestPaths?\(", re.IGNORECASE)
+_SUBQUERY = re.compile(r"\b(?:EXISTS|COUNT|COLLECT)\s*\{")
+# In the text of a subquery, MATCH and chains of nodes that are joined by typed relationships. Such
+# a chain reads no more than its types name, whatever its nodes are.
+_NODE = r"\(\w*\)"
+_CHAIN = rf"(?:\w+ = )?{_NODE}(?:<?-\[\w*:\w+(?:\|\w+)*(?:\*[\d.]*)?\]->?{_NODE})+"
+_MATCHED = re.compile(rf"\bMATCH {_CHAIN}(?:, {_CHAIN})*(?=\s*(?:WHERE|RETURN|WITH|\}}|$))")
+_UNPROVEN = re.compile(r"\b(?:MATCH|CALL|LOAD|USE)\b|-\[|\)<?--|\bSHORTEST\b")
 
 
 def check_plan(plan: Mapping[str, Any], kind: str) -> None:
@@ -71,12 +92,43 @@ def check_plan(plan: Mapping[str, Any], kind: str) -> None:
     for operator, details in _walk(plan):
         if operator not in OPERATORS:
             raise GateError(_explain_operator(operator))
-        named = _QUOTED.sub("x", details)
-        hops = _HOP.findall(named) if operator.startswith(HOPS) else [":"]
-        if not hops or any(":" not in hop for hop in hops) or _DEGREE.search(named):
+        _check_details(operator, _QUOTED.sub("x", _SIMPLE.sub(r"\1", details)))
+
+
+def _check_details(operator: str, details: str) -> None:
+    """Refuse an operator by its details, in which each quoted name is ``x``."""
+    if operator.startswith(HOPS):
+        _check_hops(operator, details)
+    elif _PATH.search(details):
+        raise GateError(PATHS)
+    details = _DEGREE.sub("", details)
+    if "getDegree" in details:  # of relationships without a type
+        raise GateError(RELATIONSHIPS)
+    if operator in _COUNTED and _COUNTED[operator][0].search(details):
+        raise GateError(_COUNTED[operator][1])
+    # The plan of a subquery is part of the tree, unless the subquery runs within an expression.
+    # Then only its text is there.
+    subquery = _SUBQUERY.search(details)
+    if subquery and _UNPROVEN.search(_MATCHED.sub("", details[subquery.start() :])):
+        raise GateError(HIDDEN)
+
+
+def _check_hops(operator: str, details: str) -> None:
+    """Refuse an operator that follows relationships of all types."""
+    pattern, _, predicates = details.partition("\n")
+    pattern = pattern.partition(" WHERE ")[0]
+    hops = list(_HOP.finditer(pattern))
+    for hop in hops:
+        if hop[1] and _TYPED.fullmatch(hop[1]):
+            continue
+        # StatefulShortestPath has the types below its pattern, as in "r:KNOWS" or "r:KNOWS:LIKES".
+        named = hop[1] and re.fullmatch(r"\w+", hop[1]) and operator.startswith("Stateful")
+        if not named or not re.search(
+            rf"^\s*(?:inlined predicates: )?{hop[1]}(?::\w+)+\s*$", predicates, re.MULTILINE
+        ):
             raise GateError(RELATIONSHIPS)
-        if operator in _COUNTED and not _COUNTED[operator].search(named):
-            raise GateError(RELATIONSHIPS if "Relationship" in operator else NODES)
+    if not hops:
+        raise GateError(RELATIONSHIPS)
 
 
 def _walk(plan: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

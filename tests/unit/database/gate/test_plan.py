@@ -26,6 +26,21 @@ def plan_of(operator: str, details: str = "") -> dict[str, Any]:
         ("NodeCountFromCountStore", "count( (:Doc) ) AS c"),
         ("Filter", "getDegree((d)-[:CITES]->()) > 1"),
         ("Filter", "d.text = 'getDegree((d)--())'"),
+        ("NodeCountFromCountStore", "count( (:Doc), (:Topic) ) AS c"),
+        ("Projection", "(d)-[r*]-(b) AS p"),
+        ("ProduceResults", "`COUNT { (d)--() }`, `shortestPath((a)-[*]-(b))`"),
+        (
+            "Projection",
+            "[x IN xs | COLLECT { MATCH (d)-[`a`:CITES]-(y) RETURN y.u AS u }]",
+        ),
+        (
+            "Filter",
+            "all(u IN v WHERE EXISTS {   MATCH (`u`)-[a:B]->(c)-[d:E|F*1..2]->(b) WHERE c:G })",
+        ),
+        (
+            "StatefulShortestPath(All)",
+            "SHORTEST 1 ((`a`)-[`r`]-(b)){1, }\n  inlined predicates: b:T\n r:CITES:ABOUT",
+        ),
     ],
 )
 @pytest.mark.parametrize("kind", ["r", "rw", "w", "s"])
@@ -51,6 +66,52 @@ def test_a_plan_that_names_what_it_reads_passes(operator: str, details: str, kin
         ("RelationshipCountFromCountStore", "count( ()-[]->() ) AS c", "no type"),
         ("Filter", "getDegree((d)--()) > 1", "no type"),
         ("Projection", "getDegree((d)-->()) AS x", "no type"),
+        ("NodeCountFromCountStore", "count( (:Doc), () ) AS c", "no label"),
+        ("Expand(All)", "(d)--(x)", "no type"),
+        ("Expand(All)", "(d)-->(x)", "no type"),
+        (
+            "StatefulShortestPath(All)",
+            "SHORTEST 1 (d) ((a)--(c)-[r:CITES]-(b)){1, } (e)",
+            "no type",
+        ),
+        (
+            "StatefulShortestPath(All)",
+            "SHORTEST 1 (d) ((`a`)-[`q`]-(`b`)){1, } (b)\n  inlined predicates: r:CITES",
+            "no type",
+        ),
+        (
+            "VarLengthExpand(All)",
+            "p = (d)-[r*..2]->(b) WHERE all(a IN relationships(p) WHERE a:B)",
+            "no type",
+        ),
+        ("Projection", "shortestPath((a)-[:CITES*..3]-(b)) AS p", "match the path"),
+        ("Filter", "length(allShortestPaths((a)-[*..3]-(b))) > 1", "match the path"),
+        (
+            "Projection",
+            "[x IN xs | COUNT { MATCH (n)   WHERE n.id IN [x] }] AS c",
+            "compute it before",
+        ),
+        ("Projection", "[x IN xs | COUNT { MATCH (d)-[`a`]-(y) }] AS c", "compute it before"),
+        (
+            "Projection",
+            "[x IN xs | COUNT {   MATCH (d)-[`a`:B]-(y), (z) }] AS c",
+            "compute it before",
+        ),
+        (
+            "Projection",
+            "[x IN xs | COUNT { MATCH (d)-[a:B]-(c)   WHERE EXISTS { MATCH (c)-[e]-() } }]",
+            "compute it before",
+        ),
+        (
+            "Projection",
+            "[x IN xs | COUNT { CALL { MATCH (n) RETURN n AS n } RETURN n AS n }] AS c",
+            "compute it before",
+        ),
+        (
+            "EagerAggregation",
+            "count(CASE WHEN EXISTS { MATCH (d)-[a]-(b) } THEN 1 END)",
+            "compute it before",
+        ),
         ("NodeByElementIdSeek", "n WHERE elementId(n) = $id", "a label and a property"),
         ("LoadCSV", "row", "LoadCSV"),
         ("ProcedureCall", "db.labels() :: (label)", "ProcedureCall"),
