@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Sized
+from typing import cast
 
 from neo4j.graph import Node, Path, Relationship
 from neo4j.spatial import Point
 from neo4j.time import Date, DateTime, Duration, Time
+from neo4j.vector import Vector
 
 FEWEST_DIMENSIONS = 32  # no property of the published graphs has so many floats but a vector
 
@@ -16,9 +18,12 @@ def plain_value(value: object) -> object:
     """Return a value as JSON can hold it.
 
     A node has its labels and properties, a relationship its type and properties, and a path its
-    nodes and relationships in order. Times and durations are texts in ISO 8601. A property that is
-    a vector is left out: models cannot use it, and its numbers would fill their context.
+    nodes and relationships in order. Times and durations are texts in ISO 8601. A vector in
+    properties or in a map is left out, and elsewhere it becomes a text that says how long it is:
+    models cannot use it, and its numbers would fill their context.
     """
+    if _is_vector(value):
+        return f"{len(cast('Sized', value))} numbers, which are left out; return fewer at a time"
     match value:
         case Node():
             labels = [label for label in sorted(value.labels) if not label.startswith("Pgs")]
@@ -41,7 +46,7 @@ def plain_value(value: object) -> object:
         case str():
             return value
         case Mapping():
-            return {str(key): plain_value(one) for key, one in value.items()}
+            return _properties(value)
         case Sequence():
             return [plain_value(one) for one in value]
     return value
@@ -52,12 +57,12 @@ def size_bytes(value: object) -> int:
     return len(json.dumps(value, ensure_ascii=False, default=str).encode("utf-8", "replace"))
 
 
-def _properties(entity: Node | Relationship) -> dict[str, object]:
-    return {key: plain_value(one) for key, one in entity.items() if not _is_vector(one)}
+def _properties(entity: Node | Relationship | Mapping[str, object]) -> dict[str, object]:
+    return {str(key): plain_value(one) for key, one in entity.items() if not _is_vector(one)}
 
 
 def _is_vector(value: object) -> bool:
-    return (
+    return isinstance(value, Vector) or (
         isinstance(value, list)
         and len(value) >= FEWEST_DIMENSIONS
         and all(isinstance(one, float) for one in value)
