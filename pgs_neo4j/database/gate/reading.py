@@ -74,13 +74,7 @@ async def check_statement(
 ) -> str:
     """Return the text of a statement as it may be sent. Raises the errors of ``read_statement``."""
     tokens = read_tokens(statement)
-    check_tokens(tokens, await read_functions(db))
+    check_tokens(tokens)
     text = write_tokens(tokens)
     check_plan(*await db.explain(queries.prefix(text), dict(params), timeout_s))
     return text
-
-
-async def read_functions(db: Database) -> frozenset[str]:
-    """Return the names of Neo4j's own functions, in lower case."""
-    rows = await db.read(queries.get("database/gate/read_functions"))
-    return frozenset(row["name"].lower() for row in rows)

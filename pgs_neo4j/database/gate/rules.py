@@ -8,7 +8,7 @@ the writer of the statement learns what to write instead.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence, Set
+from collections.abc import Sequence
 from functools import partial
 
 from pgs_neo4j.database.gate.tokens import Token
@@ -25,19 +25,31 @@ OTHER_CLAUSES = {
     "USE": "USE names another graph; leave it out, because the statement reads the graph at hand",
     "USING": "USING forces an index or a join; leave it out",
 }
-SECRET_FUNCTIONS = frozenset({"graph.names", "graph.propertiesbyname", "db.namefromelementid"})
-"""Functions of Neo4j that tell about databases and not about the data in them."""
+FUNCTIONS = frozenset((
+    "date.realtime", "date.statement", "date.transaction", "date.truncate",
+    "datetime.fromepoch", "datetime.fromepochmillis", "datetime.realtime", "datetime.statement",
+    "datetime.transaction", "datetime.truncate", "duration.between", "duration.indays",
+    "duration.inmonths", "duration.inseconds", "localdatetime.realtime",
+    "localdatetime.statement", "localdatetime.transaction", "localdatetime.truncate",
+    "localtime.realtime", "localtime.statement", "localtime.transaction", "localtime.truncate",
+    "point.distance", "point.withinbbox", "time.realtime", "time.statement", "time.transaction",
+    "time.truncate", "vector.similarity.cosine", "vector.similarity.euclidean",
+))  # fmt: skip
+"""The functions of Cypher 5 with a namespace, in lower case.
+
+Cypher 5, as which all statements are sent, gets no new ones. The list lacks ``graph.byName`` and
+similar functions, which are about databases and not about the data in them.
+"""
 
 LENGTH = 40  # characters of a word or name in a message
 _short = partial(shortened, length=LENGTH)
 _OURS = re.compile(r"Pgs[A-Z]\w*|PGS_\w*")
 
 
-def check_tokens(tokens: Sequence[Token], functions: Set[str]) -> None:
+def check_tokens(tokens: Sequence[Token]) -> None:
     """Refuse a statement that is more than one plain read.
 
-    ``functions`` are the names of the server's own functions, in lower case. Raises GateError,
-    which says what would pass.
+    Raises GateError, which says what would pass.
     """
     _check_start(tokens)
     for at, token in enumerate(tokens):
@@ -57,7 +69,7 @@ def check_tokens(tokens: Sequence[Token], functions: Set[str]) -> None:
                 "a label or relationship type is computed here; write its name, as in (n:Name)"
             )
         if after is not None and after.is_symbol("(") and token.is_named:
-            _check_call(tokens, at, functions)
+            _check_call(tokens, at)
 
 
 def _check_start(tokens: Sequence[Token]) -> None:
@@ -97,7 +109,7 @@ def _commits(tokens: Sequence[Token]) -> bool:
     return any(token.is_word("TRANSACTIONS", "TRANSACTION", "CONCURRENT") for token in tokens)
 
 
-def _check_call(tokens: Sequence[Token], at: int, functions: Set[str]) -> None:
+def _check_call(tokens: Sequence[Token], at: int) -> None:
     """Refuse a function with a namespace that is not one of Neo4j's own, such as one of GDS."""
     parts = [tokens[at].text]
     while at >= 2 and tokens[at - 1].is_symbol(".") and tokens[at - 2].is_named:
@@ -107,7 +119,7 @@ def _check_call(tokens: Sequence[Token], at: int, functions: Set[str]) -> None:
     # A function without a namespace is Neo4j's own, because no plugin can add one.
     if len(parts) == 1 or (at and tokens[at - 1].is_word("CALL")):
         return
-    if name.lower() not in functions or name.lower() in SECRET_FUNCTIONS:
+    if name.lower() not in FUNCTIONS:
         raise GateError(
             f"the function {_short(name)} may do more than to read the graph; use functions that "
             "belong to Cypher, such as date.truncate or size"
