@@ -1,21 +1,24 @@
 """Checks a statement that a user or a model wrote, and reads its rows within limits.
 
-The statement is divided into tokens (``tokens``), checked by its tokens (``rules``) and by its plan
-(``plan``), and then read in READ mode. The text that is planned and read is written from the
-tokens, so the server gets exactly what was checked.
+The statement is divided into tokens (``tokens``), checked by its tokens (``rules``, ``effort``) and
+by its plan (``plan``), and then read in READ mode. The text that is planned and read is written
+from the tokens, so the server gets exactly what was checked.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database
+from pgs_neo4j.database.gate.effort import check_effort
 from pgs_neo4j.database.gate.plan import check_plan
 from pgs_neo4j.database.gate.rules import check_tokens
 from pgs_neo4j.database.gate.tokens import read_tokens, write_tokens
 from pgs_neo4j.database.gate.values import plain_value, size_bytes
+from pgs_neo4j.errors import DatabaseTimeoutError
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,9 +57,10 @@ async def read_statement(
     """
     values, most = dict(params or {}), limits or ReadLimits()
     text = await check_statement(db, statement, values, most.seconds)
-    columns, records, truncated = await db.read_some(
-        queries.prefix(text), values, most.seconds, most.rows
-    )
+    with _explain_timeout(most.seconds):
+        columns, records, truncated = await db.read_some(
+            queries.prefix(text), values, most.seconds, most.rows
+        )
     rows: list[tuple[object, ...]] = []
     room = most.size_bytes
     for record in records:
@@ -75,6 +79,20 @@ async def check_statement(
     """Return the text of a statement as it may be sent. Raises the errors of ``read_statement``."""
     tokens = read_tokens(statement)
     check_tokens(tokens)
+    check_effort(tokens, params)
     text = write_tokens(tokens)
-    check_plan(*await db.explain(queries.prefix(text), dict(params), timeout_s))
+    with _explain_timeout(timeout_s):
+        check_plan(*await db.explain(queries.prefix(text), dict(params), timeout_s))
     return text
+
+
+@contextmanager
+def _explain_timeout(timeout_s: float) -> Iterator[None]:
+    """Raise a DatabaseTimeoutError that says how to ask for less."""
+    try:
+        yield
+    except DatabaseTimeoutError as error:
+        raise DatabaseTimeoutError(
+            f"the statement takes more than {timeout_s:g} s; ask for less, such as fewer hops, a "
+            "label or property that fewer nodes have, or no product of two sets of nodes"
+        ) from error
