@@ -7,18 +7,23 @@ from the tokens, so the server gets exactly what was checked.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 
 from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.database.gate.effort import check_effort
 from pgs_neo4j.database.gate.plan import check_plan
 from pgs_neo4j.database.gate.rules import check_tokens
-from pgs_neo4j.database.gate.tokens import read_tokens, write_tokens
+from pgs_neo4j.database.gate.tokens import Token, read_tokens, write_tokens
 from pgs_neo4j.database.gate.values import plain_value, size_bytes
-from pgs_neo4j.errors import DatabaseTimeoutError
+from pgs_neo4j.errors import DatabaseTimeoutError, GateError
+from pgs_neo4j.text.node_text import shortened
+
+MOST_NAMED = 5  # parameters in a message
+_short = partial(shortened, length=40)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,11 +84,23 @@ async def check_statement(
     """Return the text of a statement as it may be sent. Raises the errors of ``read_statement``."""
     tokens = read_tokens(statement)
     check_tokens(tokens)
+    check_params(tokens, params)
     check_effort(tokens, params)
     text = write_tokens(tokens)
     with _explain_timeout(timeout_s):
         check_plan(*await db.explain(queries.prefix(text), dict(params), timeout_s))
     return text
+
+
+def check_params(tokens: Sequence[Token], params: Mapping[str, object]) -> None:
+    """Raise GateError if a statement has parameters without a value."""
+    names = dict.fromkeys(one.text for one in tokens if one.kind == "parameter")
+    missing = [f"${name}" for name in names if name not in params]
+    if missing:
+        raise GateError(
+            f"the statement has no value for {', '.join(map(_short, missing[:MOST_NAMED]))}; give "
+            "one, or write the value itself into the statement"
+        )
 
 
 @contextmanager
