@@ -230,7 +230,11 @@ class _Finder:
         everywhere = self.known.owners(entity.kind)
         owners = [name for name in entity.names if name in everywhere]
         if owners:
-            if any(use.name in everywhere[name] for name in owners):
+            # A label without any property was most likely not sampled.
+            if any(
+                use.name in everywhere[name] or (entity.kind == "node" and not everywhere[name])
+                for name in owners
+            ):
                 return None
         elif any(use.name in properties for properties in everywhere.values()):
             # The entity may be anything, or its label is wrong, which is reported by itself.

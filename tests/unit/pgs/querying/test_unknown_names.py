@@ -95,6 +95,7 @@ def test_each_wrong_name_is_one_sentence(statement: str, sentences: list[str]) -
         "MATCH (u:User)<-[:KNOWS*1..3]-(v:User)-[:WROTE|LIKES]->() RETURN v.born",
         "MATCH (p:Post)-[:WROTE]-(u) RETURN u.name",
         "MATCH (u:User|Post) RETURN u.title",
+        "MATCH (p:`Big Place`) RETURN p.size",
         "MATCH (u) WHERE u:User OR u:Post RETURN u.title",
         "MATCH (p:Post)-[:NEAR]->(t:Topic) RETURN t",
         "MATCH (u:User) WITH {salary: 1} AS m, u.born AS born RETURN m.salary, born.year",
