@@ -36,6 +36,7 @@ _UNDECOMPOSED = str.maketrans({
     "\u00f8": "o", "\u00e6": "ae", "\u0153": "oe", "\u0142": "l", "\u0111": "d", "\u0131": "i",
 })  # fmt: skip
 _PREFIXES = frozenset(("un", "in", "im", "ir", "il", "non", "dis", "de", "re"))
+LEAST_PARTS = 0.6  # share of the parts that a value must have, since words may be extra
 _PART = 3  # letters of a part of a word that a filter looks for
 
 
@@ -93,8 +94,8 @@ def find_nearest(written: str, stored: Iterable[str], *, exactly: bool = False) 
 def make_filter(written: str) -> ValueFilter:
     """Return what the values that ``find_nearest`` may choose have in common.
 
-    A value is left out only if many of its letters have accents that are not written, or if more
-    letters are wrong than ``find_nearest`` allows.
+    A value with one wrong letter always passes. A value is left out only if two letters are wrong
+    and each of them stands between two parts, or if many accents are not written.
     """
     lower = written.lower()
     found = (
@@ -102,7 +103,7 @@ def make_filter(written: str) -> ValueFilter:
     )
     parts = tuple(dict.fromkeys(part for part in found if len(part) > 1))
     # One wrong letter, or two swapped ones, change at most two neighboring parts.
-    least = min(len(parts) - 2 * _count_allowed(lower, lower), len(parts) // 2)
+    least = min(len(parts) - 2, int(len(parts) * LEAST_PARTS))
     length = len(written)
     return ValueFilter(
         shortest=max(min(length - 3, int(length * LEAST_COVERED) - 1), 1),
@@ -146,6 +147,8 @@ def _count_wrong_letters(written: _Form, stored: _Form) -> int | None:
     distance = edit_distance(one, other, limit)
     if distance > limit:
         one, other = "".join(written.content), "".join(stored.content)
+        if not one or not other:
+            return None
         limit = _count_allowed(one, other)
         distance = edit_distance(one, other, limit)
         if distance > limit:

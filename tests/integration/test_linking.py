@@ -29,8 +29,12 @@ SCHEMA = GraphSchema(
     labels=(
         SchemaLabel(
             label="Person",
-            properties=tuple(
-                SchemaProperty(name=name) for name in ("name", "langs", "bio", "vector")
+            properties=(
+                SchemaProperty(name="name", types=("STRING",)),
+                SchemaProperty(name="bio"),
+                SchemaProperty(name="langs", types=("LIST<STRING NOT NULL>",)),
+                SchemaProperty(name="vector", types=("LIST<FLOAT NOT NULL>",)),
+                SchemaProperty(name="age", types=("INTEGER",)),
             ),
         ),
         SchemaLabel(label="Actor", properties=(SchemaProperty(name="name"),)),
@@ -98,9 +102,10 @@ async def test_a_misspelled_value_is_replaced_and_then_found(
         "MATCH (p:Person) WHERE p.name CONTAINS 'Tam' OR p.name STARTS WITH 'Tom' RETURN p",
         "MATCH (p:Person) WHERE toLower(p.name) = 'tom hanks' RETURN p",
         "MATCH (p:Person) WHERE p.bio = 'A very long text about Jose' RETURN p",
-        "MATCH (p:Person) WHERE p.vector = 'x' OR p.nothing = 'tom hank' RETURN p",
+        "MATCH (p:Person) WHERE p.vector = 'x' OR p.nothing = 'tom hank' OR p.age = '6' RETURN p",
         "MATCH ()-[r:ACTED_IN {role: 'forest'}]->(m:Movie) RETURN m",
         "MATCH (p {name: 'tom hank'}) RETURN p",
+        "MATCH (p:Person) WHERE 'English' IN p.langs RETURN p",
         "MATCH (p:Nobody {name: 'tom hank'}) RETURN p",
         "MATCH (p:PgsRun {name: 'tom hunk'}) RETURN p",
         "MATCH (p:Person) WHERE p.name = '' OR p.name = ' ' OR p.name CONTAINS '' RETURN p",
@@ -124,6 +129,21 @@ async def test_too_many_candidates_allow_no_wrong_letters(
 ) -> None:
     monkeypatch.setattr(linking, "CANDIDATES", 2)
     assert (await link(graph, "MATCH (p:Person {name: 'Tom Hank'}) RETURN p")).changes == ()
+
+
+async def test_all_look_ups_of_a_statement_share_a_limit_of_time(
+    graph: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(linking, "LINK_S", 0.0)
+    assert (await link(graph, "MATCH (p:Person {name: 'Tom Hank'}) RETURN p")).changes == ()
+
+
+async def test_a_rare_spelling_is_kept_if_it_is_the_written_one(graph: Database) -> None:
+    await alter(graph, "UNWIND range(1, 9) AS x CREATE (:Movie {title: 'GUMP ' + x})")
+    statement = "MATCH (m:Movie) WHERE m.title CONTAINS 'Gump' RETURN m"
+    assert (await link(graph, statement)).changes == ()
+    linked = await link(graph, statement.replace("Gump", "gump"))
+    assert [change.linked for change in linked.changes] == ["GUMP"]
 
 
 async def test_a_look_up_that_takes_too_long_leaves_the_statement_as_it_is(

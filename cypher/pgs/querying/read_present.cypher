@@ -1,12 +1,8 @@
-// Which of some strings a property of nodes with one of the labels has, as its value or as an item.
-// params: labels: list[str], property: str, values: list[str]
+// Which of some strings a property of nodes with one of the labels has. The limit is their number,
+// so that the nodes are read until all of them are found.
+// params: labels: list[str], property: str, values: list[str], limit: int
 // returns: value: str
 // mode: read
-UNWIND $values AS value
-CALL (value) {
-  MATCH (n:$any($labels))
-  WHERE CASE WHEN n[$property] IS :: LIST<STRING NOT NULL> NOT NULL THEN value IN n[$property]
-             ELSE n[$property] = value END
-  RETURN true AS present LIMIT 1
-}
-RETURN value
+MATCH (n:$any($labels))
+WHERE n[$property] IN $values
+RETURN DISTINCT n[$property] AS value LIMIT $limit

@@ -4,9 +4,7 @@
 // returns: spelling: str, count: int
 // mode: read
 MATCH (n:$any($labels))
-UNWIND CASE WHEN n[$property] IS :: LIST<STRING NOT NULL> NOT NULL THEN n[$property]
-            ELSE [n[$property]] END AS value
-WITH value WHERE value IS :: STRING NOT NULL
+WITH n[$property] AS value WHERE value IS :: STRING NOT NULL
 WITH value, toLower(value) AS folded
 WHERE CASE $comparison WHEN 'contains' THEN folded CONTAINS $folded
                        WHEN 'starts with' THEN folded STARTS WITH $folded
@@ -17,4 +15,4 @@ WITH CASE $comparison
        WHEN 'starts with' THEN left(value, size($folded))
        ELSE right(value, size($folded)) END AS spelling
 RETURN spelling, count(*) AS count
-ORDER BY count DESC, spelling LIMIT $limit
+ORDER BY spelling = $written DESC, count DESC, spelling LIMIT $limit

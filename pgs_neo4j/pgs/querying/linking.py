@@ -26,8 +26,8 @@ from pgs_neo4j.pgs.querying.statement_names import (
 from pgs_neo4j.text.near_values import LONGEST_VALUE, find_nearest, make_filter
 from pgs_neo4j.text.shown import one_line
 
-LINK_S = 5.0
-"""Seconds that a look-up may take. After them, the string stays as it is."""
+LOOK_UP_S, LINK_S = 5.0, 15.0
+"""Seconds that one look-up, and all of a statement, may take; then the strings stay as they are."""
 
 CANDIDATES = 100_000  # values to compare; of more, only those with the same letters count
 SPELLINGS = 20
@@ -60,10 +60,11 @@ class LinkedStatement:
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """The labels and the property whose values a string is compared with."""
+    """The labels and the property whose values, or items of lists, a string is compared with."""
 
     labels: tuple[str, ...]
     property: str
+    is_list: bool = False
 
 
 async def link_values(
@@ -75,58 +76,71 @@ async def link_values(
     properties of relationships, and nodes whose labels cannot be known stay as they are, and so do
     strings whose look-up takes too long. Raises DatabaseError.
     """
-    limited = replace(db, timeout_s=min(db.timeout_s, LINK_S))
+    due = asyncio.get_running_loop().time() + LINK_S
     groups: dict[tuple[_Place, Folding | None], list[LiteralUse]] = {}
     for use in names.literals[:MOST_STRINGS]:
-        labels = _find_labels(names, use, schema)
-        if labels and use.value.strip() and len(use.value) <= LONGEST_VALUE:
-            place = _Place(labels, use.property.name)
+        place = _find_place(names, use, schema)
+        if place is not None and use.value.strip() and len(use.value) <= LONGEST_VALUE:
             groups.setdefault((place, use.folding), []).append(use)
     linked: dict[int, str] = {}
     changes: dict[int, ValueChange] = {}
     for (place, folding), uses in groups.items():
-        for use, value in await _link_group(limited, place, folding, uses):
+        for use, value in await _link_group(db, due, place, folding, uses):
             linked[use.at] = value
             changes[use.at] = ValueChange(place.labels[0], place.property, use.value, value)
     ordered = dict.fromkeys(changes[at] for at in sorted(changes))
     return LinkedStatement(replace_strings(tokens, linked), tuple(ordered))
 
 
+def _find_place(names: StatementNames, use: LiteralUse, schema: GraphSchema) -> _Place | None:
+    """Return where the values of a string are stored, or None if these are no strings of nodes."""
+    types = {
+        one.label: item.types
+        for one in schema.labels
+        for item in one.properties
+        if item.name == use.property.name
+    }
+    labels = tuple(label for label in _find_labels(names, use, schema) if label in types)
+    stored = [name for label in labels for name in types[label]]
+    if not labels or (stored and not any("STRING" in name for name in stored)):
+        return None
+    is_list = any(name.startswith("LIST") for name in stored)
+    return _Place(labels, use.property.name, is_list)
+
+
 def _find_labels(names: StatementNames, use: LiteralUse, schema: GraphSchema) -> tuple[str, ...]:
-    """Return the labels of the node that a string describes, and that have the property.
+    """Return the labels of the node that a string describes; empty for a relationship.
 
     A node without a label has those that its relationships lead to.
     """
-    entity = names.entities[use.property.entity]
-    if entity.kind != "node":
-        return ()
-    labels = dict.fromkeys(entity.names)
-    if not labels:
-        ends = {one.type: one.ends for one in schema.types}
-        for step in names.steps:
-            for name in names.names_of(step.relationship):
-                for source, target in ends.get(name, ()):
-                    if use.property.entity == step.source or not step.directed:
-                        labels[source] = None
-                    if use.property.entity == step.target or not step.directed:
-                        labels[target] = None
-    known = {
-        one.label
-        for one in schema.labels
-        if any(item.name == use.property.name for item in one.properties)
-    }
-    return tuple(label for label in labels if label in known)
+    at = use.property.entity
+    entity = names.entities[at]
+    if entity.kind != "node" or entity.names:
+        return entity.names if entity.kind == "node" else ()
+    ends = {one.type: one.ends for one in schema.types}
+    labels: dict[str, None] = {}
+    for step in names.steps:
+        for name in names.names_of(step.relationship):
+            for source, target in ends.get(name, ()):
+                if at == step.source or (at == step.target and not step.directed):
+                    labels[source] = None
+                if at == step.target or (at == step.source and not step.directed):
+                    labels[target] = None
+    return tuple(labels)
 
 
 async def _link_group(
-    db: Database, place: _Place, folding: Folding | None, uses: Sequence[LiteralUse]
+    db: Database, due: float, place: _Place, folding: Folding | None, uses: Sequence[LiteralUse]
 ) -> list[tuple[LiteralUse, str]]:
-    """Return the strings of one place that mean other values, with these values."""
+    """Return the strings of one place that mean other values, with these values.
+
+    ``due`` is the time of the event loop at which the last look-up must end.
+    """
     whole = [use for use in uses if use.comparison == "equals"]
     inside = [use for use in uses if use.comparison != "equals"]
     found: dict[tuple[str, str], str] = {}
     try:
-        meant = await _find_meant(db, place, folding, {use.value for use in whole})
+        meant = await _find_meant(db, due, place, folding, {use.value for use in whole})
         found |= {(value, "equals"): linked for value, linked in meant.items()}
     except DatabaseTimeoutError:
         pass  # The statement itself may be faster, and works without this help.
@@ -136,7 +150,9 @@ async def _link_group(
             found[value, comparison] = _fold(value, folding)
             continue
         try:
-            found[value, comparison] = await _repair_case(db, place, value, comparison)
+            found[value, comparison] = await _repair_case(
+                _limit_time(db, due), place, value, comparison
+            )
         except DatabaseTimeoutError:
             continue
     linked = ((use, found.get((use.value, use.comparison), use.value)) for use in uses)
@@ -144,26 +160,28 @@ async def _link_group(
 
 
 async def _find_meant(
-    db: Database, place: _Place, folding: Folding | None, written: set[str]
+    db: Database, due: float, place: _Place, folding: Folding | None, written: set[str]
 ) -> dict[str, str]:
     """Return the values that strings mean if no node has them, by string."""
     missing = sorted(written)
-    if missing and folding is None:
-        rows = await db.read(
+    if missing and folding is None and not place.is_list:
+        rows = await _limit_time(db, due).read(
             queries.get("pgs/querying/read_present"),
             labels=list(place.labels),
             property=place.property,
             values=missing,
+            limit=len(missing),
         )
         missing = sorted(written.difference(row["value"] for row in rows))
     if not missing:
         return {}
-    (row,) = await db.read(
-        queries.get("pgs/querying/read_candidates"),
+    (row,) = await _limit_time(db, due).read(
+        queries.get("pgs/querying/read_items")
+        if place.is_list
+        else queries.get("pgs/querying/read_candidates"),
         labels=list(place.labels),
         property=place.property,
         wanted=[asdict(make_filter(value)) for value in missing],
-        longest=LONGEST_VALUE,
         limit=CANDIDATES,
     )
     stored: Iterable[str] = row["values"]
@@ -203,6 +221,12 @@ async def _repair_case(db: Database, place: _Place, value: str, comparison: str)
         return value
     first = next(iter(counts))
     return first if counts[first] >= LEAST_SHARE * sum(counts.values()) else value
+
+
+def _limit_time(db: Database, due: float) -> Database:
+    """Return the database with the time limit of one look-up."""
+    rest = due - asyncio.get_running_loop().time()
+    return replace(db, timeout_s=max(min(db.timeout_s, LOOK_UP_S, rest), 0.0))
 
 
 def _fold(value: str, folding: Folding) -> str:

@@ -64,6 +64,7 @@ def test_none_is_chosen_if_several_are_equally_near() -> None:
     assert find_nearest("tom hanks", ["Tom Hanks", "TOM HANKS"]) is None
     assert find_nearest("Tom Hanky", ["Tom Hanks", "Tom Hanke"]) is None
     assert find_nearest("Tom Hanky", ["Tom Hanks", "Tom Hanks"]) == "Tom Hanks"
+    assert find_nearest("the the", ["a the an"]) is None
     assert find_nearest("jose", ["José", "Joseph", "Jose."]) == "José"
 
 
