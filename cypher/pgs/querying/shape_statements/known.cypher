@@ -1,0 +1,6 @@
+// A template: asked nodes that have a property.
+// returns: nodes: int
+// mode: read
+MATCH (asked:Asked)
+WHERE asked.measure IS NOT NULL
+RETURN count(asked) AS nodes

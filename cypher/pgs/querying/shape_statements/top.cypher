@@ -1,0 +1,10 @@
+// A template: the asked nodes with the highest or lowest value of a property.
+// params: condition: bool, limit: int
+// returns: title: any?, measure: any?
+// mode: read
+MATCH (asked:Asked)
+WHERE $condition
+WITH DISTINCT asked
+RETURN asked.title AS title, asked.measure AS measure
+ORDER BY measure DESC, title, elementId(asked)
+LIMIT $limit
