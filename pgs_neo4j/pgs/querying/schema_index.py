@@ -35,7 +35,7 @@ WEIGHTS = {
 }
 """Weights of words that are seldom about the schema; other words have the weight 1."""
 
-HINTED = 0.5  # weight of a word at which a question hints
+HINTED = 0.75  # weight of a word at which a question hints
 _PLACES = ("country", "city", "location", "place", "address")
 _PERSONS = ("person", "user", "name")
 _TIMES = ("date", "time", "year")

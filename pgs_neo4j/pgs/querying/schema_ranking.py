@@ -32,6 +32,7 @@ EXAMPLE_SHARE = 0.5  # what an example in the question adds to its label or type
 TYPE_SHARE = 0.6  # what a matching type adds to the labels at its ends
 NEIGHBOR_SHARE = 0.3  # the least relevance of a neighbor, as a share of a label's relevance
 BETWEEN_SHARE = 0.5  # the least relevance of a label between two, as a share of their relevance
+ENDS = 0.8  # the least relevance of a pair of ends, as a share of that of both labels
 FREQUENT = 0.02  # the least relevance of the most frequent label and type
 PROPERTY = 0.5  # the least relevance of a property, as a share of its owner's relevance
 TITLE = 0.95  # the same of a property that names its owner
@@ -208,7 +209,7 @@ def _weigh_pieces(
             if short and other in labels and place not in seen:
                 seen.add(place)
                 match = min(relevance.types.get(place.owner, 0.0), 1.0)
-                both = math.sqrt(value * labels[other]) * (0.5 + 0.5 * match)
+                both = math.sqrt(value * labels[other]) * (ENDS + (1 - ENDS) * match)
                 types[place.owner] = max(types.get(place.owner, 0.0), both)
                 yield both, Piece("ends", place)
     for owner, value in types.items():
