@@ -187,7 +187,7 @@ class IdempotencyError(UsageError):
 
 
 class GateError(UsageError):
-    """A Cypher statement is not one plain read of the user's graph.
+    """A Cypher statement is not one plain read of the user's graph, or the server cannot read it.
 
     The message names the reason and what would pass.
     """

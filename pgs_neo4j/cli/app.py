@@ -41,6 +41,7 @@ PANELS: dict[str, dict[str, tuple[str, str]]] = {
     "Ask": {
         "ask": ("ask:ask", "Ask a graph a question."),
         "search": ("search:search", "Find what matches a question."),
+        "cypher": ("cypher:cypher", "Read the database by a statement that can only read."),
         "plan": ("ask:plan", "Show what a question would read and cost."),
         "route": (
             "partitions:route",

@@ -35,6 +35,7 @@ from pgs_neo4j.pgs.order import RunOrder, RunTools
 from pgs_neo4j.pgs.partitioning.kept_settings import ChosenSettings
 from pgs_neo4j.pgs.partitioning.order import PartitionOrder, PartitionTools
 from pgs_neo4j.pgs.partitioning.result import KnownGenerations, Partitioning, read_current
+from pgs_neo4j.pgs.querying.known_schema import KnownSchema
 from pgs_neo4j.search.known_indexes import KnownIndexes
 from pgs_neo4j.search.space import Space, choose
 from pgs_neo4j.text.commands import shell_word
@@ -65,6 +66,7 @@ class Core:
     on_event: OnEvent = ignore
     known: KnownGenerations = field(default_factory=KnownGenerations, repr=False)
     indexes: KnownIndexes = field(default_factory=KnownIndexes, repr=False)
+    schema: KnownSchema = field(default_factory=KnownSchema, repr=False)
     parts: dict[str, object] = field(default_factory=dict, repr=False)
     chosen: ChosenSettings = field(default_factory=ChosenSettings, repr=False)
     contexts: Contexts = field(init=False, repr=False)
@@ -154,6 +156,7 @@ class Core:
             calls=calls,
             log=log,
             known=self.known,
+            schema=self.schema,
         )
 
     def partition_order(

@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from pgs_neo4j.engine.analogies import AnalogyFinder
     from pgs_neo4j.engine.browsing import Browser
     from pgs_neo4j.engine.doctor.examination import Doctor
+    from pgs_neo4j.engine.gate import Gate
     from pgs_neo4j.engine.indexes import Indexes
     from pgs_neo4j.engine.ingestion.entities import Entities
     from pgs_neo4j.engine.ingestion.ingesting import Ingester
@@ -72,8 +73,9 @@ class PGS:
     """Partitioned Graph Synthesis on one database; ``PGS.connect`` opens it.
 
     Views group related methods: ``graphs``, ``partitions``, ``sessions``, ``runs``, ``jobs``,
-    ``indexes``, ``search``, ``browse``, ``analogies``, ``survey``, ``ingest``, ``entities``,
-    ``load``, and ``doctor``. Most views can be called: ``await pgs.graphs()`` lists the graphs.
+    ``indexes``, ``search``, ``gate``, ``browse``, ``analogies``, ``survey``, ``ingest``,
+    ``entities``, ``load``, and ``doctor``. Most views can be called: ``await pgs.graphs()`` lists
+    the graphs.
     """
 
     __slots__ = ("_core", "_opened")
@@ -190,6 +192,13 @@ class PGS:
         from pgs_neo4j.engine.searching import Searcher
 
         return Searcher(self._core)
+
+    @property
+    def gate(self) -> Gate:
+        """The gate for Cypher: it lets one plain read pass, and nothing else."""
+        from pgs_neo4j.engine.gate import Gate
+
+        return Gate(self._core)
 
     @property
     def browse(self) -> Browser:

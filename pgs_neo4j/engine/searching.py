@@ -30,6 +30,7 @@ from pgs_neo4j.model import (
     RerankerName,
     SearchMode,
     SearchPlan,
+    StatementSource,
 )
 from pgs_neo4j.pgs.answering.answer import answer_found, answer_request
 from pgs_neo4j.pgs.answering.context import build_context, check_tokens
@@ -79,6 +80,7 @@ class _AnswerRequest:
     key: str | None = None
     run: str | None = None
     sessions_of: str = ""
+    cypher: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +108,7 @@ class Searcher:
         idempotency_key: str | None = None,
         run: str | None = None,
         sessions_of: str = "",
+        cypher: bool = True,
         on_event: OnEvent | None = None,
         **knobs: Unpack[Knobs],
     ) -> Found:
@@ -116,7 +119,8 @@ class Searcher:
         partitions. ``graph`` may be a mapping. With ``answer``, a model answers in a run of the
         session. Limits among the ``knobs`` also apply to an embedder and a reranker that cost
         money. ``run`` is the id for the run of the answer, from ``pgs.runs.new_id``. Of earlier
-        findings, only those of sessions whose names begin with ``sessions_of`` are shown. Raises
+        findings, only those of sessions whose names begin with ``sessions_of`` are shown. Without
+        ``cypher``, no statement is read, since one may read beyond the graph. Raises
         QuestionError, UnknownGraphError, UsageError, BudgetError if a server's caller has no money
         left, DatabaseError, and with ``answer`` the errors of ``execute``.
         """
@@ -124,9 +128,12 @@ class Searcher:
         options = self._choose_options(answer, given)
         run_config, names = self._core.knobs(knobs), (check_new_id(run), sessions_of)
         if not answer:
-            return await self._find_alone(question, graph, options, run_config, sessions_of)
+            statements: StatementSource = "words" if cypher else "none"
+            return await self._find_alone(
+                question, graph, options, run_config, sessions_of, statements
+            )
         request = _AnswerRequest(
-            question, graph, options, session_id, run_config, idempotency_key, *names
+            question, graph, options, session_id, run_config, idempotency_key, *names, cypher
         )
         run_order, tools = await self._prepare(request, on_event)
         async with recording_unbegun(self._core.db, tools.calls, self._make_account(run_order)):
@@ -146,6 +153,7 @@ class Searcher:
         keywords: KeywordSource | None = None,
         session_id: str = session.DEFAULT,
         sessions_of: str = "",
+        cypher: bool = True,
         on_event: OnEvent | None = None,
         **knobs: Unpack[Knobs],
     ) -> SearchPlan:
@@ -159,7 +167,13 @@ class Searcher:
         options = self._choose_options(True, given)
         run_config = self._core.knobs(knobs)
         request = _AnswerRequest(
-            question, graph, options, session_id, run_config, sessions_of=sessions_of
+            question,
+            graph,
+            options,
+            session_id,
+            run_config,
+            sessions_of=sessions_of,
+            cypher=cypher,
         )
         run, tools = await self._prepare(request, on_event)
         helpers = self._list_helpers(run.mapping, options)
@@ -207,6 +221,7 @@ class Searcher:
             stored.session,
             run_config,
             sessions_of=str(stored.request.get("sessions_of", "")),
+            cypher=bool(stored.request.get("cypher", True)),
         )
         run, tools = await self._prepare(request, on_event)
         async with recording_unbegun(self._core.db, tools.calls, self._make_account(run)):
@@ -249,7 +264,12 @@ class Searcher:
             mapping=graph.mapping,
             config=request.config,
             identity=describe_search(
-                request.question, options, model, request.config, request.sessions_of
+                request.question,
+                options,
+                model,
+                request.config,
+                request.sessions_of,
+                cypher=request.cypher,
             ),
         )
         return run, await core.run_tools(run, on_event).with_answer_llm().fenced()
@@ -273,6 +293,7 @@ class Searcher:
             run.graph,
             search_options,
             request.sessions_of,
+            statements=self._choose_writer(request.cypher),
             space=tools.space,
             reserve=lambda model: reserve_ranking(search_calls, model, answer_cost),
         )
@@ -296,6 +317,7 @@ class Searcher:
         options: SearchDefaults,
         knobs: PGSConfig,
         sessions_of: str,
+        statements: StatementSource,
     ) -> Found:
         """Search without an answer, and record the costs of the embedder and the reranker."""
         core = self._core
@@ -314,6 +336,7 @@ class Searcher:
                 graph,
                 options,
                 sessions_of,
+                statements=statements,
                 space=core.space(mapping, calls),
                 reserve=lambda model: reserve_ranking(calls, model, Amount()),
             )
@@ -326,6 +349,7 @@ class Searcher:
         sessions_of: str = "",
         keywords: Keywords | None = None,
         *,
+        statements: StatementSource,
         space: Space,
         reserve: Callable[[RelevanceModel], Reserve],
     ) -> Found:
@@ -344,6 +368,7 @@ class Searcher:
             rerank=options.rerank,
             keywords=keywords,
             sessions_of=sessions_of,
+            statements=statements,
         )
         found = await search(order, self._make_tools(order, space, reserve))
         notes = (*scope.notes, *_advise(scope, found))
@@ -352,13 +377,19 @@ class Searcher:
         changed = scope.own is not None and scope.own.changed
         return replace(found, warnings=(*notes, *found.warnings), changed=changed)
 
+    def _choose_writer(self, cypher: bool) -> StatementSource:
+        """Return who may write the statement of an answer; free readers cannot."""
+        if not cypher:
+            return "none"
+        return "words" if is_free(self._core.llms.answer) else "model"
+
     def _make_tools(
         self, order: SearchOrder, space: Space, reserve: Callable[[RelevanceModel], Reserve]
     ) -> SearchTools:
         core = self._core
         relevance = core.relevance() if order.rerank == "http" else None
         reserved = reserve(relevance) if relevance else None
-        return SearchTools(core.db, space, core.indexes, relevance, reserved)
+        return SearchTools(core.db, space, core.indexes, relevance, reserved, core.schema)
 
     async def _find_scope(self, graph: str | GraphMapping | None, mode: SearchMode) -> _Scope:
         if isinstance(graph, GraphMapping):

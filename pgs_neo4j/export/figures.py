@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from pgs_neo4j.export import wording
 from pgs_neo4j.export.document import Area, AreaState
+from pgs_neo4j.export.statement import count_rows
 from pgs_neo4j.export.wording import NO_SYNTHESIS, SWEEP_WORDS
 from pgs_neo4j.model import Answer, Coverage, Sweep, SweepStatus, Usage
 from pgs_neo4j.text.shown import (
@@ -103,6 +104,9 @@ def run_line(answer: Answer) -> str:
         return sweeps_line(answer.sweeps)
     if answer.mode == "bypass":
         return "the model was shown nothing of the graph"
+    if answer.mode == "cypher":
+        rows = count_rows(shown.rows) if shown.rows else "no rows"
+        return f"{rows} of a statement shown; no node counts as read"
     nodes = f"{len(shown.nodes):,} of {counted(shown.nodes_total, 'node')}"
     relationships = counted(len(shown.relationships), "relationship")
     unproven = "" if answer.synthesis.proven else ", unproven"

@@ -17,6 +17,7 @@ from pgs_neo4j.model import (
     Quote,
     Routing,
     Stated,
+    StatementRows,
     SweepStatus,
     Usage,
 )
@@ -167,6 +168,7 @@ class ShownShape(TypedDict):
     tokens: int
     findings: list[FindingShape]
     reason: str
+    rows: StatementRows | None
 
 
 class SourceShape(TypedDict):

@@ -101,6 +101,7 @@ def shown_data(shown: Shown) -> Json:
         "tokens": shown.tokens,
         "findings": [_finding_data(finding) for finding in shown.findings],
         "reason": shown.reason,
+        "rows": plain_data(shown.rows),
     }
 
 

@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import TypeVar
 
-from pgs_neo4j.export import figures, wording
+from pgs_neo4j.export import figures, statement, wording
 from pgs_neo4j.export.document import Document, SourceNode
-from pgs_neo4j.export.written import inert, inert_blocks, inert_line
+from pgs_neo4j.export.written import inert, inert_blocks, inert_code, inert_line
 from pgs_neo4j.model import (
     Answer,
     ChasedFlag,
@@ -41,6 +41,7 @@ def to_markdown(document: Document) -> str:
         [f"# {inert(answer.question) or 'Question'}"],
         [f"Asked {inert(document.asked_at)} of the graph {inert(answer.graph)}."],
         [_write_answer(answer) or wording.NO_SYNTHESIS],
+        *_write_section(statement.TITLE, _write_statement(answer)),
         ["## Sources", "", *source_lines(document)],
         *_write_section("Invalid citations", map(_write_invalid, _list_invalid(answer))),
         *_write_section(wording.ABSENCES, _write_absences(checks.absences, bullet)),
@@ -79,6 +80,22 @@ def _write_section(title: str, lines: Iterable[str]) -> list[list[str]]:
     """Return a list with one section; an empty list if there are no lines."""
     body = list(lines)
     return [[f"## {title}", "", *body]] if body else []
+
+
+def _write_statement(answer: Answer) -> Iterator[str]:
+    """Yield the statement of an answer, its first rows as a table, and notes on both."""
+    read = answer.shown.rows if answer.shown else None
+    if read is None:
+        return
+    yield inert_code(read.statement)
+    yield ""
+    if read.rows:
+        head, *rows = statement.list_cells(read)
+        written = [tuple(map(inert, row)) for row in (head, *rows)]
+        written.insert(1, ("---",) * len(head))
+        yield from (f"| {' | '.join(row)} |" for row in written)
+        yield ""
+    yield from (f"- {inert(note)}" for note in statement.list_notes(read))
 
 
 def source_lines(document: Document) -> list[str]:

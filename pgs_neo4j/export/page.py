@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from pgs_neo4j.export import figures, reports, style, wording
+from pgs_neo4j.export import figures, reports, statement, style, wording
 from pgs_neo4j.export.document import Document, SourceNode
 from pgs_neo4j.export.markup import EMPTY, Html, element, joined
 from pgs_neo4j.export.picture import coverage
@@ -177,6 +177,7 @@ def _render_sections(document: Document, nodes: Register) -> list[tuple[str, Htm
     areas = {area.partition: area for area in document.areas}
     sections = [
         ("Answer", _render_answer(answer, nodes)),
+        *_render_statement(answer),
         ("Sources", _render_sources(document, nodes)),
         *([] if answer.shown else [("Coverage", coverage(document, linked))]),
         (wording.ABSENCES, reports.absence_table(checks.absences, nodes, linked)),
@@ -201,6 +202,22 @@ def _render_sections(document: Document, nodes: Register) -> list[tuple[str, Htm
     if answer.sweeps:
         sections.append(("Reports", reports.sweep_reports(answer.sweeps, areas, nodes)))
     return [*sections, ("Coverage and cost", _render_record(answer))]
+
+
+def _render_statement(answer: Answer) -> list[tuple[str, Html]]:
+    """Render the statement of an answer with its first rows; an empty list without a statement."""
+    read = answer.shown.rows if answer.shown else None
+    if read is None:
+        return []
+    parts = [element("pre", element("code", read.statement))]
+    if read.rows:
+        head, *rows = statement.list_cells(read)
+        cells = element("tr", *(element("th", name, scope="col") for name in head))
+        body = (element("tr", *(element("td", text) for text in row)) for row in rows)
+        table = element("table", element("thead", cells), element("tbody", *body))
+        parts.append(element("div", table, class_="scroll"))
+    parts.append(element("ul", *(element("li", note) for note in statement.list_notes(read))))
+    return [(statement.TITLE, joined(parts))]
 
 
 def _render_section(title: str, body: Html) -> Html:

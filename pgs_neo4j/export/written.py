@@ -141,7 +141,7 @@ def _write_block(block: Block, write: Callable[[str], str]) -> str:
         case Listing(entries):
             return "\n".join(_write_entry(entry, write) for entry in entries)
         case Preformatted(text):
-            return _write_preformatted(text)
+            return inert_code(text)
         case Table():
             return _write_table(block, write)
         case _:
@@ -155,7 +155,7 @@ def _write_entry(entry: ListItem, write: Callable[[str], str]) -> str:
     return "".join((f"{indent}{mark} {first}", *(f"\n\n{indent}    {text}" for text in more)))
 
 
-def _write_preformatted(text: str) -> str:
+def inert_code(text: str) -> str:
     """Write each line of a preformatted text as inline code.
 
     Some renderers do not know fences and would read the text as HTML. Others would treat indented

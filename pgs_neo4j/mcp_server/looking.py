@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sized
 from dataclasses import dataclass
 from functools import partial
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import Field
 
@@ -24,6 +24,8 @@ from pgs_neo4j.mcp_server.replies import (
     PartitionEntry,
     PartitionsReply,
     PartitionText,
+    RowEntry,
+    RowsReply,
     TypeCount,
 )
 from pgs_neo4j.mcp_server.results import read_result
@@ -38,7 +40,7 @@ from pgs_neo4j.model import (
     PartitionMember,
 )
 from pgs_neo4j.text.headings import lower_headings
-from pgs_neo4j.text.json_data import Json
+from pgs_neo4j.text.json_data import Json, plain_data
 from pgs_neo4j.text.prompt_text import clean_text
 from pgs_neo4j.text.shown import counted, one_line, plain
 
@@ -93,6 +95,35 @@ class LookingTools:
             partition_count=len(parts),
             partitions=fitting,
             after=str(end) if end < len(parts) else None,
+        )
+
+    @tool_errors
+    async def read_cypher(
+        self,
+        ctx: Call,
+        statement: Annotated[
+            str,
+            Field(
+                max_length=20_000,
+                description="One plain read: a label for each node, a type for each relationship.",
+            ),
+        ],
+        parameters: Annotated[
+            dict[str, Any] | None, Field(description="Values of the statement's parameters.")
+        ] = None,
+        limit: Limit = 50,
+    ) -> RowsReply:
+        """Read the database by a Cypher statement. Whatever could do more than read is refused."""
+        self.service.caller(ctx).require_all_graphs()
+        read = await self.service.pgs.gate(statement, parameters, max_rows=limit)
+        entries = [RowEntry(from_graph=plain_data(row)) for row in read.rows]
+        fitting = fit_items(entries, self.service.tokens(0.9))
+        return RowsReply(
+            statement=read.statement,
+            columns=list(read.columns),
+            rows=fitting,
+            truncated=read.truncated or len(fitting) < len(entries),
+            note=_count_left_out(entries, fitting, "row"),
         )
 
     async def _list_members(

@@ -31,6 +31,22 @@ class GraphsReply(BaseModel):
     note: Note = ""
 
 
+class RowEntry(BaseModel):
+    """One row, in the order of the columns."""
+
+    from_graph: list[Any]
+
+
+class RowsReply(BaseModel):
+    """The rows of a Cypher statement; ``truncated`` is true if there are more."""
+
+    statement: str
+    columns: list[str]
+    rows: list[RowEntry]
+    truncated: bool
+    note: Note = ""
+
+
 class PlannedPartition(BaseModel):
     """A partition that the question would read."""
 

@@ -51,7 +51,13 @@ PLANS = ToolAnnotations(
 def create_server(service: McpService, *, read_only: bool = False) -> MCPServer[Any]:
     """Return the server of a service; ``read_only`` leaves out the tools that ask or write."""
     looking, asking = LookingTools(service), AskingTools(service)
-    reads = (looking.graphs, looking.partitions, looking.node, looking.findings_on_node)
+    reads = (
+        looking.graphs,
+        looking.partitions,
+        looking.node,
+        looking.findings_on_node,
+        looking.read_cypher,
+    )
     tools: list[Tool] = [checked_tool(tool, READS) for tool in (*reads, ResultTool(service).result)]
     if not read_only:
         asks = (asking.ask, asking.continue_reading, asking.cancel)

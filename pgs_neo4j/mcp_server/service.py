@@ -32,6 +32,9 @@ class AgentCaller(Viewer, Protocol):
     def require(self, role: Literal["asker"]) -> None:
         """Raise an error of this package unless the caller may ask."""
 
+    def require_all_graphs(self) -> None:
+        """Raise an error of this package if the caller is limited to some graphs."""
+
 
 CallerOf = Callable[[object], AgentCaller]
 """Returns the caller who sent an HTTP request; over stdio, the request is None."""
@@ -54,6 +57,9 @@ class ProcessOwner:
         return stored
 
     def require(self, role: Literal["asker"]) -> None:
+        """Allow everything."""
+
+    def require_all_graphs(self) -> None:
         """Allow everything."""
 
 

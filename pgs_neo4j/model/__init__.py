@@ -51,6 +51,7 @@ from pgs_neo4j.model.found import (
     PathReport,
     RerankerName,
     SearchMode,
+    StatementSource,
 )
 from pgs_neo4j.model.graph import (
     Adjacent,
@@ -97,6 +98,7 @@ from pgs_neo4j.model.report import (
     SweepStatus,
     Usage,
 )
+from pgs_neo4j.model.statement_rows import LinkedValue, StatementRows, StatementTry
 
 __all__ = [
     "Absence",
@@ -134,6 +136,7 @@ __all__ = [
     "Kinship",
     "Left",
     "LineageChange",
+    "LinkedValue",
     "MapPlace",
     "MemberPage",
     "Mode",
@@ -177,6 +180,9 @@ __all__ = [
     "Shown",
     "Sighting",
     "Stated",
+    "StatementRows",
+    "StatementSource",
+    "StatementTry",
     "Sweep",
     "SweepStatus",
     "Synthesis",

@@ -18,6 +18,7 @@ from pgs_neo4j.model.report import (
     SweepStatus,
     Usage,
 )
+from pgs_neo4j.model.statement_rows import StatementRows
 
 Mode = Literal["full", "continue", "targeted"]
 Outcome = Literal["accepted", "rework", "rejected"]
@@ -129,6 +130,7 @@ class Shown:
     ``nodes`` and ``relationships`` are in the order of the prompt, in the form of citations.
     ``nodes_total`` counts the nodes of the graph. ``tokens`` is the estimated length of the
     contents. ``reason`` says why the search chose its mode; it is empty if the caller chose it.
+    ``rows`` are what a Cypher statement read; None in all modes but ``cypher``.
     """
 
     nodes: tuple[Citation, ...]
@@ -137,6 +139,7 @@ class Shown:
     tokens: int
     findings: tuple[Finding, ...] = ()
     reason: str = ""
+    rows: StatementRows | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
+from pgs_neo4j.model.statement_rows import StatementRows
+
 if TYPE_CHECKING:
     from pgs_neo4j.model.answer import Answer
 
@@ -21,7 +23,11 @@ SearchMode = Literal[
     "auto",
     "summary",
     "bypass",
+    "cypher",
 ]
+
+StatementSource = Literal["none", "words", "model"]
+"""Who may write the statement of a search: no one, pgs from the question's words, or a model."""
 
 KeywordSource = Literal["words", "model"]
 RerankerName = Literal["none", "cosine", "mmr", "distance", "mentions", "model", "http"]
@@ -151,7 +157,8 @@ class Found:
     chose it. ``warnings`` say what could not be compared, and what would help. ``context`` is the
     text that a prompt would show of the results, empty unless it was requested. ``answer`` is the
     answer of a model, None unless it was requested. ``changed``: another program has written to the
-    database since the graph was partitioned.
+    database since the graph was partitioned. ``rows`` are what a Cypher statement read, in the mode
+    ``cypher`` only; None if no statement was read.
     """
 
     question: str
@@ -167,3 +174,4 @@ class Found:
     context: str = ""
     answer: Answer | None = None
     changed: bool = False
+    rows: StatementRows | None = None

@@ -17,6 +17,7 @@ Task = Literal[
     "answer",
     "keywords",
     "rerank",
+    "statement",
     "extraction",
     "gleaning",
     "description",

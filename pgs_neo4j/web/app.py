@@ -29,6 +29,7 @@ from pgs_neo4j.web.page import PAGE_METHODS, REST, find_page_file, page_routes
 from pgs_neo4j.web.routes import (
     answers,
     asking,
+    cypher,
     documents,
     graphs,
     login,
@@ -45,7 +46,7 @@ from pgs_neo4j.web.runs.events import CutStreams
 from pgs_neo4j.web.shared import Serving
 
 ROUTES = (
-    *(login, graphs, asking, runs, answers, searching, sessions),
+    *(login, graphs, asking, runs, answers, searching, cypher, sessions),
     *(partitions, nodes, documents, operations),
 )
 """Modules of routes, in the order of the OpenAPI description."""

@@ -19,7 +19,7 @@ from pgs_neo4j.config.token_table import Role
 from pgs_neo4j.engine import PGS, Payer, StoredGraph, current_day, find_only_graph
 from pgs_neo4j.engine.metrics import GraphMetrics
 from pgs_neo4j.errors import BudgetError, UnknownGraphError
-from pgs_neo4j.model import PartitionMap
+from pgs_neo4j.model import PartitionMap, SearchMode
 from pgs_neo4j.web.access.callers import Caller, ForbiddenError
 from pgs_neo4j.web.access.tokens import Backoff, Tokens
 from pgs_neo4j.web.jobs import JobBoard
@@ -183,6 +183,15 @@ OperatorNow = Annotated[Caller, _require_role("operator")]
 UnlimitedNow = Annotated[Caller, _require_role("operator", all_graphs=True)]
 """An operator who sees all graphs, for requests that concern the whole database."""
 ScraperNow = Annotated[Caller, _require_role("metrics")]
+
+
+def check_search_mode(serving: Serving, caller: Caller, mode: SearchMode | None) -> None:
+    """Raise ForbiddenError for a mode that reads beyond the graphs that the caller is limited to.
+
+    None is the configured mode.
+    """
+    if caller.graphs is not None and (mode or serving.pgs.settings.search.mode) == "cypher":
+        caller.require_all_graphs()
 
 
 async def visible_graph(serving: Serving, caller: Caller, graph: str | None) -> str:

@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.database.gate.reading import ReadLimits, check_statement, read_statement
 from pgs_neo4j.database.gate.values import plain_value
-from pgs_neo4j.errors import DatabaseError, GateError
+from pgs_neo4j.errors import DatabaseError, GateError, QueryError
 from tests.bench import place
 from tests.bench.graphs import DATA
 from tests.stackoverflow import ARCHIVE, load_stack_overflow
@@ -65,7 +65,9 @@ async def judge(db: Database, collection: Collection, step: int = 1) -> dict[str
             try:
                 await check_statement(db, pair.cypher, {}, PLAN_S)
             except GateError as error:
-                found.refused[pair.cypher] = str(error)
+                # The server, not the gate, refuses what it cannot read.
+                refused = not isinstance(error.__cause__, QueryError)
+                (found.refused if refused else found.failed)[pair.cypher] = str(error)
             except DatabaseError as error:
                 found.failed[pair.cypher] = str(error)
 

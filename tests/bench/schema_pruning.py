@@ -19,7 +19,7 @@ from pgs_neo4j.model import GraphSchema
 from pgs_neo4j.pgs.querying.schema_index import index_schema
 from pgs_neo4j.pgs.querying.schema_text import MOST_TOKENS, prune_schema, write_schema
 from pgs_neo4j.text.tokens import estimate
-from tests.text2cypher import ARCHIVE, Pair, add_noise, merge_schemas, read_pairs
+from tests.schema_needs import ARCHIVE, Pair, add_noise, merge_schemas, read_pairs
 
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
 LABELS = 2_000

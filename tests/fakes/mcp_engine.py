@@ -27,6 +27,7 @@ from pgs_neo4j.model import (
     NodeDetails,
     NodeFinding,
     Partition,
+    StatementRows,
     Synthesis,
     Usage,
 )
@@ -54,6 +55,7 @@ class Tenant:
     name: str = "ann"
     graphs: frozenset[str] = frozenset({"birds"})
     role: str = "asker"
+    whole: bool = False
 
     def sees(self, graph: str) -> bool:
         return graph in self.graphs
@@ -68,6 +70,10 @@ class Tenant:
     def require(self, role: Literal["asker"]) -> None:
         if self.role != role:
             raise PGSError("this needs the role asker")
+
+    def require_all_graphs(self) -> None:
+        if not self.whole:
+            raise PGSError("this reaches beyond single graphs")
 
 
 @dataclass
@@ -117,6 +123,11 @@ class FakeEngine:
     async def findings_on_node(self, graph: str, element_id: str, **given: Any) -> Any:
         self.asked.append((graph, given["sessions"]))
         return self.findings[: given["limit"]]
+
+    async def gate(self, statement: str, parameters: Any, *, max_rows: int) -> StatementRows:
+        self.asked.append((statement, parameters))
+        rows = tuple((f"bird {number}", number) for number in range(30))[:max_rows]
+        return StatementRows(statement=statement, columns=("bird", "eggs"), rows=rows)
 
     async def members(self, graph: str, partition: int, **given: Any) -> MemberPage:
         self.asked.append((graph, given))

@@ -12,8 +12,9 @@ from collections.abc import Iterable
 import pytest
 
 from pgs_neo4j.database.connection import Database
-from pgs_neo4j.database.gate.reading import ReadLimits, StatementRows, read_statement
+from pgs_neo4j.database.gate.reading import ReadLimits, read_statement
 from pgs_neo4j.errors import DatabaseTimeoutError, GateError, QueryError
+from pgs_neo4j.model import StatementRows
 from tests.attacks import BOMBS, CANARY, hostile_statements
 from tests.database import alter, drop_projections, fetch
 

@@ -9,6 +9,7 @@ import pytest
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.database.gate.reading import read_statement
 from pgs_neo4j.database.gate.tokens import read_tokens, write_tokens
+from pgs_neo4j.export.statement import describe_link
 from pgs_neo4j.model.graph_schema import GraphSchema, SchemaLabel, SchemaProperty, SchemaType
 from pgs_neo4j.pgs.querying import linking
 from pgs_neo4j.pgs.querying.linking import LinkedStatement, link_values
@@ -86,7 +87,7 @@ async def test_a_misspelled_value_is_replaced_and_then_found(
     graph: Database, statement: str, changes: list[str]
 ) -> None:
     linked = await link(graph, statement)
-    assert [str(change) for change in linked.changes] == changes
+    assert [*map(describe_link, linked.changes)] == changes
     assert (await read_statement(graph, write_tokens(linked.tokens))).rows
 
 

@@ -30,7 +30,7 @@ from tests.waiting import until
 
 QUESTION = "What do the papers say about sleep?"
 WRITES = {"plan", "ask", "continue_reading", "cancel"}
-READS = {"graphs", "partitions", "node", "findings_on_node", "result"}
+READS = {"graphs", "partitions", "node", "findings_on_node", "read_cypher", "result"}
 
 
 class Gate:

@@ -25,7 +25,7 @@ from tests.waiting import until
 
 QUESTION = "What do the papers say about sleep?"
 PRICES = {"scripted": {"input_price": 1.0, "output_price": 1.0}}
-READS = {"graphs", "partitions", "node", "findings_on_node", "result"}
+READS = {"graphs", "partitions", "node", "findings_on_node", "read_cypher", "result"}
 WRITES = {"plan", "ask", "continue_reading", "cancel"}
 ERAS = pytest.mark.parametrize("era", ["auto", pytest.param("legacy", marks=pytest.mark.thorough)])
 

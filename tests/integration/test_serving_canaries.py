@@ -37,7 +37,7 @@ SEEN = {
 """Some of the ways on which a tenant finds its own."""
 KINDS = ("html", "fragment", "md", "json")
 TABLES = ("findings", "absences", "connections", "coverage", "sources")
-LOOKS = {"/api/plan", "/api/search", "/api/search/plan"}
+LOOKS = {"/api/plan", "/api/search", "/api/search/plan", "/api/cypher"}
 """Requests that are sent and only look."""
 MODES = ("global", "mix", "multipath")
 """Searches that look at earlier findings as well."""

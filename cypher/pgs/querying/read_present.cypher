@@ -1,8 +1,8 @@
 // Which of some strings a property of nodes with one of the labels has. The limit is their number,
 // so that the nodes are read until all of them are found.
-// params: labels: list[str], property: str, values: list[str], limit: int
+// params: values: list[str], limit: int
 // returns: value: str
 // mode: read
-MATCH (n:$any($labels))
-WHERE n[$property] IN $values
-RETURN DISTINCT n[$property] AS value LIMIT $limit
+MATCH (n:`{labels}`)
+WHERE n.`{property}` IN $values
+RETURN DISTINCT n.`{property}` AS value LIMIT $limit

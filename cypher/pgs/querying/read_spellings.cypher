@@ -1,10 +1,10 @@
 // How a string is spelled inside of the values of a property, apart from case, and how many values
 // spell it so. In a value that has it exactly, other spellings do not count.
-// params: labels: list[str], property: str, written: str, folded: str, comparison: str, limit: int
+// params: written: str, folded: str, comparison: str, limit: int
 // returns: spelling: str, count: int
 // mode: read
-MATCH (n:$any($labels))
-WITH n[$property] AS value WHERE value IS :: STRING NOT NULL
+MATCH (n:`{labels}`)
+WITH n.`{property}` AS value WHERE value IS :: STRING NOT NULL
 WITH value, toLower(value) AS folded
 WHERE CASE $comparison WHEN 'contains' THEN folded CONTAINS $folded
                        WHEN 'starts with' THEN folded STARTS WITH $folded

@@ -10,8 +10,8 @@ import re
 from collections.abc import Sequence
 
 from pgs_neo4j.cli.pages.runs_page import resume_command
-from pgs_neo4j.cli.pages.text import columns, fit_line, item, labeled_rows, moment
-from pgs_neo4j.export import figures, wording
+from pgs_neo4j.cli.pages.text import columns, fit_line, item, labeled_rows, moment, wrap_lines
+from pgs_neo4j.export import figures, statement, wording
 from pgs_neo4j.export.judge import Judge
 from pgs_neo4j.model import (
     AbsenceStatus,
@@ -38,6 +38,7 @@ TITLES = (
     *("Model", "Context", "Cost", "Time", "Stopped", "Note"),
     *(wording.ABSENCES, wording.OPPORTUNITIES, wording.CONVERGENCES, wording.IN_DOUBT),
     wording.STRUCK,
+    statement.TITLE,
 )
 """The labels and headings of the lines around an answer."""
 LONGEST_KEY, LONGEST_LABELS = 40, 30  # maximum characters beside a source's title
@@ -79,8 +80,19 @@ def below(answer: Answer, width: int, searched: Sequence[Citation] = ()) -> list
     """
     cited = (*searched, *answer.synthesis.citations)
     listed = sources(cited, width) if answer.text or cited else [wording.NO_SYNTHESIS]
-    parts = (listed, *check_sections(answer, width), summary(answer, width))
+    read = _read_statement(answer, width)
+    parts = (listed, read, *check_sections(answer, width), summary(answer, width))
     return [line for part in parts if part for line in ("", *part)]
+
+
+def _read_statement(answer: Answer, width: int) -> list[str]:
+    """Return the statement of an answer, and what a reader must know of it."""
+    read = answer.shown.rows if answer.shown else None
+    if read is None:
+        return []
+    code = [f"  {line}" for line in wrap_lines(read.statement, width - 2)]
+    notes = (line for note in statement.list_notes(read) for line in item(note, width))
+    return [statement.TITLE, *code, *notes]
 
 
 def sources(citations: Sequence[Citation], width: int) -> list[str]:

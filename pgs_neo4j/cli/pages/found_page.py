@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from pgs_neo4j.cli.pages.text import columns, fitting_length, wrap_lines
-from pgs_neo4j.model import Found, FoundFact, FoundFinding, FoundItem, FoundUnit
+from pgs_neo4j.cli.pages.text import columns, fitting_length, item, wrap_lines
+from pgs_neo4j.export.statement import list_cells, list_notes
+from pgs_neo4j.model import Found, FoundFact, FoundFinding, FoundItem, FoundUnit, StatementRows
 from pgs_neo4j.text.json_data import Json, plain_data
 from pgs_neo4j.text.shown import counted, one_line, seconds
 from pgs_neo4j.text.words import stem, words
@@ -40,6 +41,7 @@ def as_json(found: Found) -> Json:
         "seconds": found.seconds,
         "warnings": list(found.warnings),
         "changed": found.changed,
+        "rows": plain_data(found.rows),
     }
 
 
@@ -53,7 +55,9 @@ def lines(found: Found, width: int) -> list[str]:
         for place, item in enumerate(found.items, start=1)
         for line in _item(place, item, found.question, width)
     ]
-    if not found.items:
+    if found.rows is not None:
+        shown = _rows(found.rows, width)
+    elif not found.items:
         shown = wrap_lines(_nothing_found(found), width)
     shown += _section("relationships", [_fact(fact) for fact in found.facts], width)
     shown += _section("partitions, and units above them", [*map(_unit, found.units)], width)
@@ -61,13 +65,34 @@ def lines(found: Found, width: int) -> list[str]:
     methods = "; ".join(
         f"{path.name}: {path.method or path.error}" for path in found.paths if path.count
     )
-    summary = f"{counted(len(found.items), 'node')} in {_time_taken(found.seconds)}"
-    if found.reason:
+    amount = counted(len(found.items), "node")
+    if found.mode == "cypher":
+        amount = counted(len(found.rows.rows) if found.rows else 0, "row")
+    summary = f"{amount} in {_time_taken(found.seconds)}"
+    if found.reason and (found.rows or found.mode != "cypher"):
         summary = f"{summary}; {found.reason}"
     return [*shown, "", *wrap_lines(f"{summary}; {methods}" if methods else summary, width)]
 
 
+def _rows(read: StatementRows, width: int) -> list[str]:
+    """Return a statement, its first rows, and what a reader must know of them."""
+    head, *rows = list_cells(read)
+    names = head[1:]
+    listed = [
+        f"{alias}  " + "; ".join(f"{name}: {cell}" for name, cell in zip(names, cells, strict=True))
+        for alias, *cells in rows
+    ]
+    return [
+        *wrap_lines(one_line(read.statement), width),
+        "",
+        *(line for row in listed for line in wrap_lines(row, width, subsequent_indent=INDENT)),
+        *(line for note in list_notes(read) for line in item(note, width)),
+    ]
+
+
 def _nothing_found(found: Found) -> str:
+    if found.mode == "cypher":
+        return f"no statement was read: {found.reason}"
     if any(path.error for path in found.paths):
         return FAILED
     return CHANGED if found.changed else "nothing in the graph matches the question"

@@ -16,7 +16,8 @@ from pgs_neo4j.cli import output
 from pgs_neo4j.cli.pages.text import moment
 from pgs_neo4j.export.figures import coverage_line
 from pgs_neo4j.export.plan_rows import score_heading, score_text, sweep_table
-from pgs_neo4j.model import GraphMapping, Partition, Plan, Routing
+from pgs_neo4j.model import GraphMapping, Partition, Plan, Routing, StatementRows
+from pgs_neo4j.text.row_text import write_value
 from pgs_neo4j.text.shown import one_line, percent, seconds
 
 if TYPE_CHECKING:
@@ -55,6 +56,12 @@ def partitions(parts: Sequence[Partition]) -> Table:
         for part in parts
     )
     return short_table(columns, rows)
+
+
+def rows(read: StatementRows) -> Table:
+    """Return the rows of a statement, each on one line."""
+    written = ([write_value(value) for value in row] for row in read.rows)
+    return short_table([*read.columns], written)
 
 
 def _adjacent(part: Partition) -> str:

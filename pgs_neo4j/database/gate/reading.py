@@ -7,6 +7,7 @@ from the tokens, so the server gets exactly what was checked.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -19,10 +20,14 @@ from pgs_neo4j.database.gate.plan import check_plan
 from pgs_neo4j.database.gate.rules import check_tokens
 from pgs_neo4j.database.gate.tokens import Token, read_tokens, write_tokens
 from pgs_neo4j.database.gate.values import plain_value, size_bytes
-from pgs_neo4j.errors import DatabaseTimeoutError, GateError
+from pgs_neo4j.errors import DatabaseTimeoutError, GateError, QueryError
+from pgs_neo4j.model import StatementRows
 from pgs_neo4j.text.node_text import shortened
 
 MOST_NAMED = 5  # parameters in a message
+# What Neo4j says about a statement, and the position in it, which is not that of the user's text.
+_REFUSED = re.compile(r"Neo4j refused a statement \(Neo\.ClientError\.[\w.]+\): (.*)", re.DOTALL)
+_POSITION = re.compile(r" ?\(line \d+, column \d+ \(offset: \d+\)\)")
 _short = partial(shortened, length=40)
 
 
@@ -35,20 +40,6 @@ class ReadLimits:
     size_bytes: int = 200_000
 
 
-@dataclass(frozen=True, slots=True)
-class StatementRows:
-    """The rows of a statement, in its order, as plain values.
-
-    ``statement`` is the text that the server read. ``truncated`` is true if more rows, or parts of
-    a row, lie beyond the limits.
-    """
-
-    statement: str
-    columns: tuple[str, ...]
-    rows: tuple[tuple[object, ...], ...]
-    truncated: bool = False
-
-
 async def read_statement(
     db: Database,
     statement: str,
@@ -57,12 +48,12 @@ async def read_statement(
 ) -> StatementRows:
     """Return the rows of a statement, up to the limits.
 
-    Raises GateError if it is more than one plain read, QueryError if the server cannot read it, and
+    Raises GateError if it is more than one plain read or if the server cannot read it, and
     DatabaseTimeoutError if it takes too long.
     """
     values, most = dict(params or {}), limits or ReadLimits()
     text = await check_statement(db, statement, values, most.seconds)
-    with _explain_timeout(most.seconds):
+    with _explain_failures(most.seconds):
         columns, records, truncated = await db.read_some(
             queries.prefix(text), values, most.seconds, most.rows
         )
@@ -75,7 +66,9 @@ async def read_statement(
             truncated = True
             break
         rows.append(row)
-    return StatementRows(text, tuple(columns), tuple(rows), truncated)
+    return StatementRows(
+        statement=text, columns=tuple(columns), rows=tuple(rows), truncated=truncated
+    )
 
 
 async def check_statement(
@@ -87,7 +80,7 @@ async def check_statement(
     check_params(tokens, params)
     check_effort(tokens, params)
     text = write_tokens(tokens)
-    with _explain_timeout(timeout_s):
+    with _explain_failures(timeout_s):
         check_plan(*await db.explain(queries.prefix(text), dict(params), timeout_s))
     return text
 
@@ -104,12 +97,19 @@ def check_params(tokens: Sequence[Token], params: Mapping[str, object]) -> None:
 
 
 @contextmanager
-def _explain_timeout(timeout_s: float) -> Iterator[None]:
-    """Raise a DatabaseTimeoutError that says how to ask for less."""
+def _explain_failures(timeout_s: float) -> Iterator[None]:
+    """Raise errors of the server about the statement as errors that its writer understands."""
     try:
         yield
     except DatabaseTimeoutError as error:
         raise DatabaseTimeoutError(
             f"the statement takes more than {timeout_s:g} s; ask for less, such as fewer hops, a "
             "label or property that fewer nodes have, or no product of two sets of nodes"
+        ) from error
+    except QueryError as error:
+        refused = _REFUSED.fullmatch(str(error))
+        if refused is None:
+            raise
+        raise GateError(
+            f"Neo4j cannot read the statement: {_POSITION.sub('', refused[1])}"
         ) from error

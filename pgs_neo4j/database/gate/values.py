@@ -27,11 +27,17 @@ def plain_value(value: object) -> object:
     match value:
         case Node():
             labels = [label for label in sorted(value.labels) if not label.startswith("Pgs")]
-            return {"id": value.element_id, "labels": labels, "properties": _properties(value)}
+            return {
+                "element_id": value.element_id,
+                "labels": labels,
+                "properties": _properties(value),
+            }
         case Relationship():
             return {
-                "id": value.element_id, "type": value.type, "properties": _properties(value)
-            }  # fmt: skip
+                "element_id": value.element_id,
+                "type": value.type,
+                "properties": _properties(value),
+            }
         case Path():
             return {
                 "nodes": [plain_value(node) for node in value.nodes],

@@ -19,6 +19,7 @@ from pgs_neo4j.pgs.answering.model_help import (
 from pgs_neo4j.pgs.answering.reading import ReadReply, shown_citations
 from pgs_neo4j.pgs.answering.record import AnswerOrder, AnswerRecord, record_answer
 from pgs_neo4j.pgs.answering.reply import CheckedReply, ask_within_limits, check_prices, fit_prompt
+from pgs_neo4j.pgs.answering.statement import read_model_statement
 from pgs_neo4j.pgs.log import RunLog
 from pgs_neo4j.pgs.order import RunOrder, RunTools
 from pgs_neo4j.pgs.partitioning.result import Partitioning
@@ -67,6 +68,7 @@ async def answer_found(
     fit_prompt(order, tools)  # raises before a run is recorded, if no prompt fits the limits
     async with record_answer(order, tools, stored) as record:
         found = await search_by_model_keywords(order, tools, record)
+        found = await read_model_statement(order, tools, record, found)
         order = replace(order, found=await rerank_found(order, tools, record, found))
         with tools.log.phase("synthesize"):
             context, replied = await ask_within_limits(order, tools, record)
@@ -108,6 +110,7 @@ async def _describe_shown(
         tokens=context.tokens,
         findings=read.findings,
         reason=order.found.reason,
+        rows=order.found.rows,
     )
 
 

@@ -109,7 +109,7 @@ async def layered_search(
         raise UsageError(f"top_k is {top_k}; choose a number from 1 to {MOST_ITEMS}")
     if mode is not None:
         check_mode(mode)
-    if mode in ANSWER_MODES:
+    if mode in (*ANSWER_MODES, "cypher"):
         raise UsageError(f"the mode {mode} finds no nodes to answer from; choose another one")
     await tools.ask_contexts([*tools.readers, tools.answer_llm])
     tools = await tools.fenced()
@@ -177,6 +177,7 @@ async def _search(
         own=own,
         mode=mode,
         top_k=top_k,
+        statements="none",
     )
     found = await search(wanted, SearchTools(tools.db, tools.space))
     for warning in found.warnings:

@@ -16,8 +16,26 @@ from numpy.typing import NDArray
 
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.database.search_indexes import SearchIndex
+from pgs_neo4j.errors import (
+    DatabaseMemoryError,
+    DatabaseTimeoutError,
+    GateError,
+    QueryError,
+)
 from pgs_neo4j.graph.scores import add_weighted, best_first, spread
-from pgs_neo4j.model import FoundFact, FoundFinding, FoundUnit, GraphMapping, PathReport, SearchMode
+from pgs_neo4j.model import (
+    FoundFact,
+    FoundFinding,
+    FoundUnit,
+    GraphMapping,
+    PathReport,
+    SearchMode,
+    StatementRows,
+    StatementSource,
+)
+from pgs_neo4j.pgs.querying.known_schema import KnownSchema
+from pgs_neo4j.pgs.querying.row_questions import find_asked_rows
+from pgs_neo4j.pgs.querying.shapes import ShapeRead, read_by_shape
 from pgs_neo4j.pgs.relevance import is_broad
 from pgs_neo4j.search.known_indexes import covering_fact_indexes
 from pgs_neo4j.search.paths.facts import find_facts, find_facts_by_vector
@@ -65,7 +83,8 @@ class SearchView:
 
     ``graph`` is the name of a stored graph, None if there is only a mapping. ``vector`` is
     ``(d,)``, None without embeddings. ``weights`` are the weights of the mode ``mix``.
-    ``sessions_of`` is the prefix of the sessions whose runs the search may use.
+    ``sessions_of`` is the prefix of the sessions whose runs the search may use. ``statements`` says
+    who may write a Cypher statement.
     """
 
     db: Database
@@ -78,6 +97,8 @@ class SearchView:
     vector: NDArray[np.float32] | None
     weights: tuple[float, float, float] = (1.0, 1.0, 1.0)
     sessions_of: str = ""
+    schema: KnownSchema = field(default_factory=KnownSchema)
+    statements: StatementSource = "words"
 
     @property
     def keeps_passages(self) -> bool:
@@ -151,7 +172,7 @@ class SearchTrace:
     """The results of a search so far.
 
     ``scores`` are by path and element id, and ``ways`` by element id. ``reason`` says why a mode
-    was chosen.
+    was chosen. ``mode`` is set if the question was sent to the mode ``cypher``.
     """
 
     scores: dict[str, Mapping[str, float]] = field(default_factory=dict)
@@ -161,6 +182,8 @@ class SearchTrace:
     units: tuple[FoundUnit, ...] = ()
     findings: tuple[FoundFinding, ...] = ()
     reason: str = ""
+    rows: StatementRows | None = None
+    mode: SearchMode | None = None
 
     async def walk(self, paths: Mapping[str, Awaitable[Hits]]) -> None:
         """Walk some paths concurrently, and add their results."""
@@ -282,6 +305,17 @@ async def search_nothing(view: SearchView, trace: SearchTrace) -> dict[str, floa
     return {}
 
 
+async def search_rows(view: SearchView, trace: SearchTrace) -> dict[str, float]:
+    """Read the rows of a statement that is made from the words of the question, if one fits."""
+    index = await view.schema.get(view.db)
+    try:
+        read = await read_by_shape(view.db, index.schema, view.mapping, view.question)
+    except (GateError, QueryError, DatabaseTimeoutError, DatabaseMemoryError) as error:
+        read = ShapeRead(reason=str(error))
+    trace.rows, trace.reason = read.rows, read.reason
+    return {}
+
+
 async def search_structural(view: SearchView, trace: SearchTrace) -> dict[str, float]:
     """Begin at the nearest nodes, and walk one hop, through hubs, and to analogies.
 
@@ -306,7 +340,16 @@ async def search_structural(view: SearchView, trace: SearchTrace) -> dict[str, f
 
 
 async def search_auto(view: SearchView, trace: SearchTrace) -> dict[str, float]:
-    """Choose the mode by the question, set the reason, and search in that mode."""
+    """Choose the mode by the question, set the reason, and search in that mode.
+
+    A question that rows answer is sent to the mode ``cypher`` if a model may write the statement,
+    or if one can be made from the question's words.
+    """
+    if asked := find_asked_rows(view.question) if view.statements != "none" else "":
+        await search_rows(view, trace)
+        if trace.rows is not None or view.statements == "model":
+            trace.mode, trace.reason = "cypher", f"cypher: the question asks for {asked}"
+            return {}
     titles = SearchTrace()
     await titles.walk({"titles": view.by_title()})
     named = max(titles.scores["titles"].values(), default=0.0) >= EXACT
@@ -337,6 +380,7 @@ MODES: Mapping[SearchMode, Mode] = {
     "auto": search_auto,
     "summary": search_summary,
     "bypass": search_nothing,
+    "cypher": search_rows,
 }
 ANSWER_MODES: tuple[SearchMode, ...] = ("summary", "bypass")
 """Modes in which a model writes the result, so they are only useful with an answer."""

@@ -24,8 +24,11 @@ from pgs_neo4j.pgs.answering.model_help import (
 )
 from pgs_neo4j.pgs.answering.record import AnswerOrder
 from pgs_neo4j.pgs.answering.reply import check_prices, fit_prompt, is_empty
+from pgs_neo4j.pgs.answering.statement import asks_for_statement
 from pgs_neo4j.pgs.order import RunTools
 from pgs_neo4j.pgs.plan import add_costs, usual_tokens
+from pgs_neo4j.pgs.querying.prompt import ROOM, TRIES, TRIES_TOKENS, statement_prompt
+from pgs_neo4j.pgs.querying.schema_text import MOST_TOKENS, prune_schema, write_schema
 from pgs_neo4j.pgs.record import shares_replies
 from pgs_neo4j.pgs.synthesis.prompt import reply_tokens
 from pgs_neo4j.text.tokens import estimate
@@ -36,7 +39,7 @@ async def plan_answer(order: AnswerOrder, tools: RunTools) -> SearchPlan:
 
     Raises UsageError and DatabaseError.
     """
-    helpers = _plan_helpers(order, tools)
+    helpers = await _plan_helpers(order, tools)
     llms, contexts = [tools.synthesis_llm, *(llm for llm, _ in helpers)], tools.calls.contexts
     await tools.ask_contexts(llms)
     planned = await _plan_calls(order, tools, helpers)
@@ -60,8 +63,8 @@ async def _plan_calls(
     usual = min(room, await usual_tokens(tools.db, llm.name, run.config.synthesis_max_tokens))
     parts = [(llm, _plan_call(estimated_tokens(prompt), usual, room)), *helpers]
     low, high = cost_range(tools.calls.budget, parts)
-    if run.config.strict:  # strict checks may request the answer a second time
-        _, high = cost_range(tools.calls.budget, [parts[0], *parts])
+    if repeated := _plan_repeated(order, tools, parts[0]):
+        _, high = cost_range(tools.calls.budget, [*repeated, *parts])
     total = sum((calls for _, calls in parts), PlannedCalls())
     return SearchPlan(
         graph=run.graph,
@@ -96,10 +99,15 @@ def _plan_call(tokens: int, likely: int, most: int) -> PlannedCalls:
     return PlannedCalls(calls=1, input_tokens=tokens, output_tokens=likely, output_most=most)
 
 
-def _plan_helpers(order: AnswerOrder, tools: RunTools) -> list[tuple[LLM, PlannedCalls]]:
+async def _plan_helpers(order: AnswerOrder, tools: RunTools) -> list[tuple[LLM, PlannedCalls]]:
     """Return the models of the calls for keywords and for the order, with the planned calls."""
     question, items = order.run.request.question, order.found.items
     parts: list[tuple[LLM, PlannedCalls]] = []
+    if asks_for_statement(order, tools):
+        index = await tools.schema.get(tools.db)
+        prompt = statement_prompt(question, write_schema(prune_schema(index, question)))
+        planned = _plan_call(estimated_tokens(prompt), ROOM // 4, ROOM)
+        parts.append((tools.synthesis_llm, planned))
     keyed = asks_for_keywords(order, tools)
     if keyed:
         room = KEYWORD_ROOM
@@ -111,6 +119,24 @@ def _plan_helpers(order: AnswerOrder, tools: RunTools) -> list[tuple[LLM, Planne
         if keyed:  # the model's keywords will find other nodes, of unknown length
             tokens = max(tokens, CANDIDATES * estimate("x" * LONGEST_SHOWN))
         parts.append((tools.ordering_llm, _plan_call(tokens, room // 4, room)))
+    return parts
+
+
+def _plan_repeated(
+    order: AnswerOrder, tools: RunTools, answer: tuple[LLM, PlannedCalls]
+) -> list[tuple[LLM, PlannedCalls]]:
+    """Return the calls that an answer may also need, with their models.
+
+    Strict checks may request the answer a second time. A model may need several tries to write a
+    statement, and its rows, which are not known yet, may fill the context.
+    """
+    parts = [answer] if order.run.config.strict else []
+    if asks_for_statement(order, tools):
+        llm, tokens = tools.synthesis_llm, MOST_TOKENS + TRIES_TOKENS
+        tokens += estimated_tokens(statement_prompt(order.run.request.question, ""))
+        parts += [(llm, _plan_call(tokens, ROOM, ROOM))] * (TRIES - 1)
+        rows = PlannedCalls(input_tokens=order.max_context_tokens)
+        parts += [(llm, rows)] * (2 if order.run.config.strict else 1)
     return parts
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from pgs_neo4j.model import Citation, DoubtedSentence, Finding, FoundFact, FoundItem, Node
 from pgs_neo4j.model.ceilings import BULLETS_PER_SECTION
-from pgs_neo4j.pgs.answering.context import Context, relationship_aliases, separate_citations
+from pgs_neo4j.pgs.answering.context import Context, cited_things, separate_citations
 from pgs_neo4j.pgs.sweeping.claims import ClaimChecker, ShownWords, check_quotes
 from pgs_neo4j.pgs.sweeping.strict import kept_findings
 from pgs_neo4j.pgs.synthesis.statements import (
@@ -100,7 +100,7 @@ def make_doubting(question: str, context: Context) -> Doubting:
     known = Known(
         question=Material(question),
         names=Material(context.text),
-        nodes=frozenset((len(context.nodes), len(context.facts))),
+        nodes=frozenset((len(context.nodes), len(context.facts), len(context.rows))),
     )
     claims, everything = ClaimChecker(shown.wording, known), Sources.of(context.text)
 
@@ -111,14 +111,14 @@ def make_doubting(question: str, context: Context) -> Doubting:
 
 
 def shown_citations(context: Context) -> tuple[Citation, ...]:
-    """Return a citation for each node that a context shows, then for each relationship."""
+    """Return a citation for each node that a context shows, then for each relationship and row."""
     shown = _Shown.of(context)
-    return tuple(shown.citation(alias) for alias in (*context.nodes, *context.facts))
+    return tuple(shown.citation(alias) for alias in (*context.nodes, *context.facts, *context.rows))
 
 
 @dataclass(frozen=True, slots=True)
 class _Shown:
-    """The nodes, and the relationships in the form of nodes, that a prompt showed, by alias."""
+    """The nodes that a prompt showed, and relationships and rows in the form of nodes, by alias."""
 
     nodes: dict[str, Node]
     facts: dict[str, Node]
@@ -128,10 +128,11 @@ class _Shown:
     def of(cls, context: Context) -> _Shown:
         nodes = {alias: _item_as_node(alias, item) for alias, item in context.nodes.items()}
         facts = {alias: _fact_as_node(alias, fact) for alias, fact in context.facts.items()}
+        facts |= {alias: _row_as_node(alias, line) for alias, line in context.rows.items()}
         return cls(nodes, facts, ShownWords({**nodes, **facts}))
 
     def cited(self, text: str) -> tuple[Citation, ...]:
-        stated = (self.citation(alias) for alias in relationship_aliases(text))
+        stated = (self.citation(alias) for alias in cited_things(text))
         return (*resolve(text, 0, self.nodes), *stated)
 
     def citation(self, alias: str) -> Citation:
@@ -173,6 +174,10 @@ def _fact_as_node(alias: str, fact: FoundFact) -> Node:
     return Node(
         rank=int(alias[1:]) - 1, element_id=fact.id, key="", title=fact.line, text=fact.text
     )
+
+
+def _row_as_node(alias: str, line: str) -> Node:
+    return Node(rank=int(alias[1:]) - 1, element_id="", key="", title=line, text="")
 
 
 class SectionGate:

@@ -47,13 +47,21 @@ class AnswerOrder:
 
 
 def describe_search(
-    question: str, wanted: SearchDefaults, model: str, config: PGSConfig, sessions_of: str = ""
+    question: str,
+    wanted: SearchDefaults,
+    model: str,
+    config: PGSConfig,
+    sessions_of: str = "",
+    *,
+    cypher: bool = True,
 ) -> dict[str, object]:
     """Return the data by which a repeated request for an answer is recognized.
 
-    ``sessions_of`` is the prefix of the sessions whose runs the answer may use.
+    ``sessions_of`` is the prefix of the sessions whose runs the answer may use. ``cypher`` is False
+    if no statement may be read.
     """
     return {
+        **({} if cypher else {"cypher": False}),
         **({"sessions_of": sessions_of} if sessions_of else {}),
         "question": question,
         "search": wanted.model_dump(mode="json"),

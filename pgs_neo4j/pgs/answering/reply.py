@@ -20,7 +20,7 @@ from pgs_neo4j.events import TextStreamed
 from pgs_neo4j.export.wording import EXTRACTIVE
 from pgs_neo4j.llm.calls.receipts import receipt_characters
 from pgs_neo4j.llm.protocol import LLM, is_free
-from pgs_neo4j.model import CheckedAbsence, Completion, GraphMapping, Prompt, Stated
+from pgs_neo4j.model import CheckedAbsence, Completion, Found, GraphMapping, Prompt, Stated
 from pgs_neo4j.pgs.answering.context import LEAST_TOKENS, Context, answer_prompt, build_context
 from pgs_neo4j.pgs.answering.reading import (
     NOT_FOUND,
@@ -32,6 +32,7 @@ from pgs_neo4j.pgs.answering.reading import (
     strike_reply,
 )
 from pgs_neo4j.pgs.answering.record import AnswerOrder, AnswerRecord
+from pgs_neo4j.pgs.answering.rows import describe_empty, describe_rows
 from pgs_neo4j.pgs.checking.absences import AbsenceGroup, check_absences
 from pgs_neo4j.pgs.order import RunTools
 from pgs_neo4j.pgs.partitioning.result import Partitioning
@@ -120,8 +121,12 @@ def check_prices(tools: RunTools, helpers: Sequence[LLM] = ()) -> None:
 def is_empty(order: AnswerOrder) -> bool:
     """Return whether a search found nothing, so that no model is asked."""
     found = order.found
-    anything = found.items or found.facts or found.units or found.findings
+    anything = found.items or found.facts or found.units or found.findings or _has_rows(found)
     return found.mode != "bypass" and not anything
+
+
+def _has_rows(found: Found) -> bool:
+    return found.rows is not None and bool(found.rows.rows)
 
 
 async def ask_within_limits(
@@ -160,9 +165,14 @@ async def ask_and_check(
     nothing, no model is asked. Raises ModelError, StoppedError, and DatabaseError.
     """
     if is_empty(order):
-        nothing = NOTHING_KNOWN if order.found.changed else NOTHING
+        nothing = _say_nothing(order.found)
         tools.log.on_event(TextStreamed(nothing))
         return CheckedReply(read_reply_text(nothing, context), nothing, (), None)
+    rows = order.found.rows
+    if rows is not None and context.rows and tools.synthesis_llm.name == EXTRACTIVE:
+        told = describe_rows(rows)
+        tools.log.on_event(TextStreamed(told))
+        return CheckedReply(read_reply_text(told, context), told, (), None)
     doubting = None
     if context.text and tools.synthesis_llm.name != EXTRACTIVE:
         doubting = make_doubting(order.run.request.question, context)
@@ -181,6 +191,12 @@ async def ask_and_check(
     if held := text if strict else text[len(_text_before_missing(text)) :]:
         await CheckedStream(tools.log.on_event, tools.db.check_deleted).finish(held)
     return CheckedReply(read, text, absences, completion)
+
+
+def _say_nothing(found: Found) -> str:
+    if found.mode == "cypher":
+        return describe_empty(found.rows, found.reason)
+    return NOTHING_KNOWN if found.changed else NOTHING
 
 
 async def _request_second_reply(

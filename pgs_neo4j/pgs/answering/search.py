@@ -26,9 +26,11 @@ from pgs_neo4j.model import (
     PathReport,
     RerankerName,
     SearchMode,
+    StatementSource,
 )
 from pgs_neo4j.model.ceilings import RERANK_S
 from pgs_neo4j.pgs.answering.modes import MODES, SearchTrace, SearchView, take_best
+from pgs_neo4j.pgs.querying.known_schema import KnownSchema
 from pgs_neo4j.search.known_indexes import KnownIndexes
 from pgs_neo4j.search.names import NAMES, ONLY_NAMES
 from pgs_neo4j.search.nodes import read_nodes
@@ -53,7 +55,7 @@ class SearchOrder:
     ``graph`` is the name of a stored graph, and ``own`` the text index of its partitions, if it has
     any. ``weights`` are the weights of local, global, and naive in the mode ``mix``. ``rerank`` is
     None for the default reranker of the mode. ``sessions_of`` is the prefix of the sessions whose
-    runs the search may use.
+    runs the search may use. ``statements`` says who may write a Cypher statement.
     """
 
     question: str
@@ -66,6 +68,7 @@ class SearchOrder:
     rerank: RerankerName | None = None
     keywords: Keywords | None = None
     sessions_of: str = ""
+    statements: StatementSource = "words"
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +84,7 @@ class SearchTools:
     known: KnownIndexes = field(default_factory=KnownIndexes)
     relevance: RelevanceModel | None = None
     reserve: Reserve | None = None
+    schema: KnownSchema = field(default_factory=KnownSchema)
 
 
 async def search(order: SearchOrder, tools: SearchTools) -> Found:
@@ -105,6 +109,8 @@ async def search(order: SearchOrder, tools: SearchTools) -> Found:
         vector=question.vector,
         weights=order.weights,
         sessions_of=order.sessions_of,
+        schema=tools.schema,
+        statements=order.statements,
     )
     trace = SearchTrace()
     found = await MODES[order.mode](view, trace)
@@ -113,7 +119,7 @@ async def search(order: SearchOrder, tools: SearchTools) -> Found:
     best = {node: score for node, score in scores.items() if score >= worst}
     return Found(
         question=order.question,
-        mode=order.mode,
+        mode=trace.mode or order.mode,
         items=await _read_items(view, trace, take_best(best, order.top_k)),
         paths=tuple(trace.reports),
         seconds=perf_counter() - began,
@@ -122,6 +128,7 @@ async def search(order: SearchOrder, tools: SearchTools) -> Found:
         units=trace.units,
         findings=trace.findings,
         reason=trace.reason,
+        rows=trace.rows,
     )
 
 
@@ -166,6 +173,8 @@ def check_mode(mode: SearchMode) -> None:
 
 def _check_order(order: SearchOrder) -> None:
     check_mode(order.mode)
+    if order.mode == "cypher" and order.statements == "none":
+        raise UsageError("statements are not allowed here; choose another mode than cypher")
     if not 1 <= order.top_k <= MOST_ITEMS:
         raise UsageError(f"top_k is {order.top_k}; choose a number from 1 to {MOST_ITEMS}")
     if order.rerank is not None and order.rerank not in RERANKERS:

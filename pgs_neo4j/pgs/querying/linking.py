@@ -15,8 +15,9 @@ from dataclasses import asdict, dataclass, replace
 from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.database.gate.tokens import Token
+from pgs_neo4j.database.queries import Query, fill_names
 from pgs_neo4j.errors import DatabaseTimeoutError
-from pgs_neo4j.model.graph_schema import GraphSchema
+from pgs_neo4j.model import GraphSchema, LinkedValue
 from pgs_neo4j.pgs.querying.statement_names import (
     Folding,
     LiteralUse,
@@ -24,7 +25,6 @@ from pgs_neo4j.pgs.querying.statement_names import (
     replace_strings,
 )
 from pgs_neo4j.text.near_values import LONGEST_VALUE, find_nearest, make_filter
-from pgs_neo4j.text.shown import one_line
 
 LOOK_UP_S, LINK_S = 5.0, 15.0
 """Seconds that one look-up, and all of a statement, may take; then the strings stay as they are."""
@@ -33,21 +33,6 @@ CANDIDATES = 100_000  # values to compare; of more, only those with the same let
 SPELLINGS = 20
 LEAST_SHARE = 2 / 3  # of the values that must spell a string inside of them in the same way
 MOST_STRINGS = 100  # of a statement; more are not names that a user has written
-SHOWN = 60
-
-
-@dataclass(frozen=True, slots=True)
-class ValueChange:
-    """A string that was replaced: what it was and is, and the label and property of the value."""
-
-    label: str
-    property: str
-    written: str
-    linked: str
-
-    def __str__(self) -> str:
-        written, linked = (one_line(text, SHOWN) for text in (self.written, self.linked))
-        return f'"{written}" was read as "{linked}" ({self.label}.{self.property})'
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +40,7 @@ class LinkedStatement:
     """The tokens of a statement with stored values, and its changes in their order, each once."""
 
     tokens: tuple[Token, ...]
-    changes: tuple[ValueChange, ...] = ()
+    changes: tuple[LinkedValue, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,11 +68,13 @@ async def link_values(
         if place is not None and use.value.strip() and len(use.value) <= LONGEST_VALUE:
             groups.setdefault((place, use.folding), []).append(use)
     linked: dict[int, str] = {}
-    changes: dict[int, ValueChange] = {}
+    changes: dict[int, LinkedValue] = {}
     for (place, folding), uses in groups.items():
         for use, value in await _link_group(db, due, place, folding, uses):
             linked[use.at] = value
-            changes[use.at] = ValueChange(place.labels[0], place.property, use.value, value)
+            changes[use.at] = LinkedValue(
+                label=place.labels[0], property=place.property, written=use.value, linked=value
+            )
     ordered = dict.fromkeys(changes[at] for at in sorted(changes))
     return LinkedStatement(replace_strings(tokens, linked), tuple(ordered))
 
@@ -166,9 +153,7 @@ async def _find_meant(
     missing = sorted(written)
     if missing and folding is None and not place.is_list:
         rows = await _limit_time(db, due).read(
-            queries.get("pgs/querying/read_present"),
-            labels=list(place.labels),
-            property=place.property,
+            _fill("read_present", place),
             values=missing,
             limit=len(missing),
         )
@@ -176,11 +161,7 @@ async def _find_meant(
     if not missing:
         return {}
     (row,) = await _limit_time(db, due).read(
-        queries.get("pgs/querying/read_items")
-        if place.is_list
-        else queries.get("pgs/querying/read_candidates"),
-        labels=list(place.labels),
-        property=place.property,
+        _fill("read_items" if place.is_list else "read_candidates", place),
         wanted=[asdict(make_filter(value)) for value in missing],
         limit=CANDIDATES,
     )
@@ -190,6 +171,12 @@ async def _find_meant(
         stored = {_fold(value, folding) for value in stored}
     # Many values take a while to compare, and other tasks must not wait for it.
     return await asyncio.to_thread(_choose, missing, list(stored), exactly)
+
+
+def _fill(name: str, place: _Place) -> Query:
+    """Return a statement with the names of a place, so that the server reads its labels alone."""
+    query = queries.get(f"pgs/querying/{name}")
+    return fill_names(query, labels=place.labels, property=[place.property])
 
 
 def _choose(missing: Iterable[str], stored: Sequence[str], exactly: bool) -> dict[str, str]:
@@ -205,9 +192,7 @@ def _choose(missing: Iterable[str], stored: Sequence[str], exactly: bool) -> dic
 async def _repair_case(db: Database, place: _Place, value: str, comparison: str) -> str:
     """Return a string in the case in which most values contain it."""
     rows = await db.read(
-        queries.get("pgs/querying/read_spellings"),
-        labels=list(place.labels),
-        property=place.property,
+        _fill("read_spellings", place),
         written=value,
         folded=value.lower(),
         comparison=comparison,

@@ -13,9 +13,9 @@ from dataclasses import dataclass, replace
 
 from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database
-from pgs_neo4j.database.gate.reading import ReadLimits, StatementRows, read_statement
+from pgs_neo4j.database.gate.reading import ReadLimits, read_statement
+from pgs_neo4j.model import GraphSchema, StatementRows
 from pgs_neo4j.model.graph import GraphMapping
-from pgs_neo4j.model.graph_schema import GraphSchema
 from pgs_neo4j.pgs.querying.question_reading import Question
 from pgs_neo4j.pgs.querying.question_tokens import LONGEST_QUESTION, read_words
 from pgs_neo4j.pgs.querying.question_words import ENGLISH

@@ -27,7 +27,7 @@ from pgs_neo4j.web.routes.asking import answer_from_search
 from pgs_neo4j.web.runs.awaited import AwaitedRun, start_awaited
 from pgs_neo4j.web.runs.board import LiveRun
 from pgs_neo4j.web.runs.events import EventLog, LoggedEvent, MissedEventsError
-from pgs_neo4j.web.shared import Serving, visible_graph
+from pgs_neo4j.web.shared import Serving, check_search_mode, visible_graph
 
 LISTED = ("", "continue", "auto")
 """Modes that are listed for every graph. The other modes also work."""
@@ -109,6 +109,8 @@ class Chats:
         question = found.question
         check_question(question)
         model = await find_model(self.serving, caller, body.model)
+        if model.search is not None:
+            check_search_mode(self.serving, caller, model.search)
         whole = bool(body.full_sweep)
         if whole and model.search is not None:
             raise RefusedParameterError(

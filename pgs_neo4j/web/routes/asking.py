@@ -226,6 +226,7 @@ async def answer_from_search(
         idempotency_key=run.key,
         run=run.id,
         sessions_of=run.caller.own_prefix,
+        cypher=run.caller.graphs is None,
         on_event=on_event,
         **knobs,
     )

@@ -23,7 +23,14 @@ from pgs_neo4j.web.runs.board import LiveRun
 from pgs_neo4j.web.runs.events import MOST_ID, has_received_all, stream_events, stream_snapshots
 from pgs_neo4j.web.runs.served_data import run_snapshot
 from pgs_neo4j.web.served_work import RunState
-from pgs_neo4j.web.shared import AskerNow, CallerNow, Serving, ServingNow, visible_graph
+from pgs_neo4j.web.shared import (
+    AskerNow,
+    CallerNow,
+    Serving,
+    ServingNow,
+    check_search_mode,
+    visible_graph,
+)
 
 router = api_router("runs")
 
@@ -76,6 +83,8 @@ async def ask(
     check_question(body.question)
     body.check_key(key)
     graph = await visible_graph(serving, caller, body.graph)
+    if body.answer_from == "search":
+        check_search_mode(serving, caller, body.search_mode)
     run = LiveRun(
         id=serving.pgs.runs.new_id(),
         caller=caller,
@@ -173,6 +182,8 @@ async def resume(run: RunId, serving: ServingNow, caller: AskerNow) -> AcceptedR
     """Resume a run that stopped, failed, or was cancelled. Its own limit on the cost stays."""
     serving.require_writing()
     stored = await stored_run(serving, caller, run)
+    if stored.properties.get("mode") == "cypher":
+        caller.require_all_graphs()
     left = await serving.remaining_cost(caller)
     most = None if left is None else lower_limit(stored.properties["config"], "max_cost", left)
     former = serving.board.live.by_id.get(run)

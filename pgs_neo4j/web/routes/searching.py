@@ -12,7 +12,7 @@ from pgs_neo4j.model import SearchMode
 from pgs_neo4j.text.json_data import Json, plain_data
 from pgs_neo4j.web.routes.asking import Question, QuestionText
 from pgs_neo4j.web.routes.router import BODY, WHOLE, api_router, failing
-from pgs_neo4j.web.shared import AskerNow, CallerNow, ServingNow, visible_graph
+from pgs_neo4j.web.shared import AskerNow, CallerNow, ServingNow, check_search_mode, visible_graph
 
 router = api_router("search")
 
@@ -42,6 +42,7 @@ async def search(body: Search, serving: ServingNow, caller: CallerNow) -> Json:
     must not be used up.
     """
     graph = await visible_graph(serving, caller, body.graph)
+    check_search_mode(serving, caller, body.mode)
     stored = await serving.pgs.graphs.get(graph)
     if body.mode in WRITING and stored.generation is None:
         caller.require("asker")
@@ -54,6 +55,7 @@ async def search(body: Search, serving: ServingNow, caller: CallerNow) -> Json:
         rerank=body.rerank,
         max_context_tokens=body.max_context_tokens,
         sessions_of=caller.own_prefix,
+        cypher=caller.graphs is None,
     )
     return {str(name): value for name, value in plain_data(found).items() if name != "answer"}
 
@@ -92,6 +94,7 @@ async def plan_search(body: Question, serving: ServingNow, caller: AskerNow) -> 
     """
     serving.require_writing()
     check_question(body.question)
+    check_search_mode(serving, caller, body.search_mode)
     planned = await serving.pgs.search.plan(
         body.question,
         graph=await visible_graph(serving, caller, body.graph),
@@ -99,6 +102,7 @@ async def plan_search(body: Question, serving: ServingNow, caller: AskerNow) -> 
         top_k=body.top_k,
         session_id=caller.stored_session(body.session),
         sessions_of=caller.own_prefix,
+        cypher=caller.graphs is None,
         **body.knobs(),
     )
     planned_values = {name: getattr(planned, name) for name in PlannedSearch.model_fields}

@@ -55,7 +55,8 @@ HEAVY = (
 )
 FETCHING = (("demo",), ("local", "start"))
 COMMANDS = (
-    "analogies", "ask", "cache", "cache clear", "cache show", "config", "config show", "demo",
+    "analogies", "ask", "cache", "cache clear", "cache show", "config", "config show", "cypher",
+    "demo",
     "doctor", "documents", "documents delete", "documents list", "documents show", "entities",
     "entities list", "entities merge", "entities show", "entities split",
     "export", "feedback", "graph",

@@ -69,6 +69,25 @@ async def test_findings_of_other_callers_are_not_read() -> None:
     assert reply["findings"][0]["from_model"] == {"text": "Owls hunt.", "quotes": ["hunt"]}
 
 
+async def test_a_statement_is_read_by_who_may_see_all_graphs() -> None:
+    engine = FakeEngine()
+    opened = service(engine, Tenant(whole=True))
+    read = await call(opened, "read_cypher", statement="MATCH …", parameters={"x": 1}, limit=3)
+    assert engine.asked == [("MATCH …", {"x": 1})]
+    content = read.structured_content
+    assert content["columns"] == ["bird", "eggs"]
+    assert [row["from_graph"] for row in content["rows"]] == [
+        ["bird 0", 0], ["bird 1", 1], ["bird 2", 2],
+    ]  # fmt: skip
+    assert content["truncated"] is False
+    narrow = service(engine, Tenant(whole=True), reply_tokens=60)
+    short = await call(narrow, "read_cypher", statement="MATCH …")
+    assert short.structured_content["truncated"] is True
+    assert "left out" in short.structured_content["note"]
+    refused = said(await call(service(engine, Tenant()), "read_cypher", statement="MATCH …"))
+    assert "beyond single graphs" in refused
+
+
 async def test_the_configured_graph_is_taken_if_the_caller_sees_it() -> None:
     engine: Any = FakeEngine(graph="secrets")
     assert (await choose_graph(engine, Tenant(graphs=frozenset({"secrets"})), None)).name == (
@@ -136,7 +155,7 @@ async def test_without_asking_tools_nothing_can_be_asked() -> None:
     async with Client(create_server(service(FakeEngine()), read_only=True)) as agent:
         tools = (await agent.list_tools()).tools
         assert {tool.name for tool in tools} == {
-            "graphs", "partitions", "node", "findings_on_node", "result",
+            "graphs", "partitions", "node", "findings_on_node", "read_cypher", "result",
         }  # fmt: skip
         assert all(tool.annotations and tool.annotations.read_only_hint for tool in tools)
         assert all(tool.output_schema and tool.description for tool in tools)
@@ -202,7 +221,7 @@ async def test_every_limit_reaches_the_engine_under_the_name_of_its_setting() ->
 async def test_every_argument_is_described_and_only_what_is_there_is_advertised() -> None:
     async with Client(create_server(service(FakeEngine()))) as agent:
         tools = (await agent.list_tools()).tools
-        assert len(tools) == 9
+        assert len(tools) == 10
         for tool in tools:
             assert tool.input_schema["additionalProperties"] is False
             assert tool.description

@@ -12,7 +12,7 @@ from typing import Any
 import httpx2
 import pytest
 
-from pgs_neo4j.config import PGSConfig
+from pgs_neo4j.config import PGSConfig, Settings
 from pgs_neo4j.engine import Request, RunInfo, SessionInfo, StoredRun
 from pgs_neo4j.errors import IdempotencyError, UsageError, unknown_run
 from pgs_neo4j.events import OnEvent
@@ -95,7 +95,7 @@ def engine() -> SimpleNamespace:
     return SimpleNamespace(
         graphs=StoredGraphs(), runs=Runs(), sessions=giving(SESSIONS), search=Search(),
         config=PGSConfig(max_sweep_partitions=7), jobs=SimpleNamespace(get=job_of),
-        browse=SimpleNamespace(node=None),
+        browse=SimpleNamespace(node=None), settings=Settings(),
     )  # fmt: skip
 
 

@@ -26,6 +26,7 @@ const KEYWORDED = ["local", "global", "mix", "multipath"];
 function costOf(how) {
   if (how === null) return "It costs a call for each pass over a partition, and those of the synthesis.";
   if (how === "") return "It costs one call, or two if the search needs keywords.";
+  if (how === "cypher") return "It costs two calls, for the statement and for the answer, and at most two more if the statement has to be written again.";
   return KEYWORDED.includes(how) ? "It costs two calls: for the keywords, and for the answer." : "It costs one call.";
 }
 

@@ -21,6 +21,7 @@ export const SEARCHES = {
   multipath: "all paths, fused",
   triplets: "relationships",
   structural: "nodes by their place in the graph",
+  cypher: "counts, lists, and rankings, as a Cypher statement",
 };
 
 /** @param {import("../app.js").Page} page */
@@ -94,14 +95,14 @@ function drawFound(page, place, told) {
     showRun(page, answer, run);
   }
   fill(place,
-    h("p", {}, `${counted(told.items.length, "node")} in ${figure(told.seconds, 2)} s by ${told.mode}`,
+    h("p", {}, `${told.rows ? counted(told.rows.rows.length, "row") : counted(told.items.length, "node")} in ${figure(told.seconds, 2)} s by ${told.mode}`,
       told.reason ? `: ${told.reason}. ` : ". ",
       mayAsk(me) && h("a", { href: `/?${ask}` }, "Ask the partitions")),
     mayAsk(me) && h("div", { class: "tools" }, begin,
       h("span", { class: "note" }, "Calls a model once. An answer can be rated, which searches then weigh.")),
     answer,
     told.warnings.map((/** @type {string} */ one) => h("p", { class: "note" }, sentence(one))),
-    told.items.length ? h("ol", { class: "found" }, told.items.map((/** @type {any} */ one) => hit(page, one))) : h("p", {}, told.changed ? "Nothing matches, but the database has changed since the graph was partitioned." : "Nothing matches."),
+    told.rows ? rowsOf(told.rows) : told.items.length ? h("ol", { class: "found" }, told.items.map((/** @type {any} */ one) => hit(page, one))) : h("p", {}, told.changed ? "Nothing matches, but the database has changed since the graph was partitioned." : "Nothing matches."),
     told.facts.length ? [h("h2", {}, "Relationships"), h("ul", { class: "found" }, told.facts.map((/** @type {any} */ one) => fact(page, one)))] : null,
     told.units.length ? [h("h2", {}, "Partitions"), h("ul", { class: "found" }, told.units.map((/** @type {any} */ one) => unit(graph, one)))] : null,
     told.findings.length ? [h("h2", {}, "Findings of earlier runs"), h("ul", { class: "found" }, told.findings.map((/** @type {any} */ one) =>
@@ -110,6 +111,24 @@ function drawFound(page, place, told) {
     table("Paths", ["Path", "Method", "Hits", "Seconds", "Problem"], told.paths.map((/** @type {any} */ one) => [
       one.name, one.method, figure(one.count), figure(one.seconds, 3), one.error || "–",
     ]), [2, 3]));
+}
+
+/**
+ * Returns the statement that was read, and its rows.
+ *
+ * @param {any} read
+ */
+function rowsOf({ statement, columns, rows, truncated, empty }) {
+  const cell = (/** @type {any} */ value) => (value !== null && typeof value === "object" ? JSON.stringify(value) : String(value));
+  return [
+    h("h2", {}, "Statement"),
+    h("pre", {}, h("code", {}, statement)),
+    rows.length ? table("Rows", ["Row", ...columns], rows.map((/** @type {any[]} */ row, /** @type {number} */ at) => [
+      `R${at + 1}`, ...row.map((value) => short(cell(value), MOST_TEXT)),
+    ])) : h("p", {}, "It returned no rows."),
+    truncated ? h("p", { class: "note" }, "There are more rows.") : null,
+    empty.map((/** @type {string} */ one) => h("p", { class: "note" }, sentence(one))),
+  ];
 }
 
 /**

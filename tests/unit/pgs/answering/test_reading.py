@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from pgs_neo4j.pgs.answering.context import (
     build_context,
+    cited_things,
     defuse_relationships,
-    relationship_aliases,
     separate_citations,
 )
 from pgs_neo4j.pgs.answering.reading import SectionGate, read_reply_text, shown_citations
@@ -80,7 +80,7 @@ def test_the_gate_passes_the_same_whatever_the_pieces(text: str, cuts: list[int]
     ],
 )
 def test_relationships_are_found_in_their_brackets(text: str, aliases: list[str]) -> None:
-    assert list(relationship_aliases(text)) == aliases
+    assert list(cited_things(text)) == aliases
 
 
 def test_citations_of_both_kinds_are_written_apart() -> None:
@@ -89,11 +89,11 @@ def test_citations_of_both_kinds_are_written_apart() -> None:
 
 @given(st.text(st.sampled_from("[]()tn123, ;and【】x"), max_size=60))
 def test_no_text_of_a_graph_cites_a_relationship(text: str) -> None:
-    assert list(relationship_aliases(defuse_relationships(text))) == []
+    assert list(cited_things(defuse_relationships(text))) == []
 
 
 @given(st.text(st.sampled_from("[]()tn123, ;and【】x"), max_size=60))
 def test_writing_apart_loses_no_alias(text: str) -> None:
     apart = separate_citations(text)
-    assert list(relationship_aliases(apart)) == list(relationship_aliases(text))
+    assert list(cited_things(apart)) == list(cited_things(text))
     assert separate_citations(apart) == apart
