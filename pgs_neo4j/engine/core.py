@@ -35,7 +35,7 @@ from pgs_neo4j.pgs.order import RunOrder, RunTools
 from pgs_neo4j.pgs.partitioning.kept_settings import ChosenSettings
 from pgs_neo4j.pgs.partitioning.order import PartitionOrder, PartitionTools
 from pgs_neo4j.pgs.partitioning.result import KnownGenerations, Partitioning, read_current
-from pgs_neo4j.pgs.querying.known_schema import KnownSchema
+from pgs_neo4j.pgs.querying.schema.known import KnownSchema
 from pgs_neo4j.search.known_indexes import KnownIndexes
 from pgs_neo4j.search.space import Space, choose
 from pgs_neo4j.text.commands import shell_word

@@ -18,7 +18,7 @@ from pgs_neo4j.pgs.log import RunLog
 from pgs_neo4j.pgs.partitioning.kept_settings import ChosenSettings
 from pgs_neo4j.pgs.partitioning.order import OpenGDS
 from pgs_neo4j.pgs.partitioning.result import KnownGenerations
-from pgs_neo4j.pgs.querying.known_schema import KnownSchema
+from pgs_neo4j.pgs.querying.schema.known import KnownSchema
 from pgs_neo4j.pgs.request import Request
 from pgs_neo4j.search.space import Space
 from pgs_neo4j.text.commands import text_command

@@ -26,12 +26,12 @@ from typing import Any
 
 from pgs_neo4j.model.graph import GraphMapping
 from pgs_neo4j.model.graph_schema import GraphSchema, SchemaLabel, SchemaProperty, SchemaType
-from pgs_neo4j.pgs.querying.question_words import ENGLISH
-from pgs_neo4j.pgs.querying.schema_words import SchemaWords, find_titles
-from pgs_neo4j.pgs.querying.shape_names import Found, Place, list_sought
-from pgs_neo4j.pgs.querying.shape_parts import Shape
-from pgs_neo4j.pgs.querying.shape_statements import write_statement
-from pgs_neo4j.pgs.querying.shapes import choose_shape, recognize
+from pgs_neo4j.pgs.querying.shapes.names import Found, Place, list_sought
+from pgs_neo4j.pgs.querying.shapes.parts import Shape
+from pgs_neo4j.pgs.querying.shapes.question_words import ENGLISH
+from pgs_neo4j.pgs.querying.shapes.read_by_shape import choose_shape, recognize
+from pgs_neo4j.pgs.querying.shapes.schema_words import SchemaWords, find_titles
+from pgs_neo4j.pgs.querying.shapes.statements import write_statement
 
 PUBLISHED = Path(__file__).resolve().parents[3] / "shared" / "data" / "text2cypher.json.gz"
 _OWNER = re.compile(r"^- \*\*(.+)\*\*")

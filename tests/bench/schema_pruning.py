@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pgs_neo4j.model import GraphSchema
-from pgs_neo4j.pgs.querying.schema_index import index_schema
-from pgs_neo4j.pgs.querying.schema_text import MOST_TOKENS, prune_schema, write_schema
+from pgs_neo4j.pgs.querying.schema.index import index_schema
+from pgs_neo4j.pgs.querying.schema.text import MOST_TOKENS, prune_schema, write_schema
 from pgs_neo4j.text.tokens import estimate
 from tests.schema_needs import ARCHIVE, Pair, add_noise, merge_schemas, read_pairs
 

@@ -29,8 +29,8 @@ from pgs_neo4j.database.connection import Database
 from pgs_neo4j.database.gate.tokens import read_tokens
 from pgs_neo4j.errors import GateError
 from pgs_neo4j.model.graph_schema import GraphSchema, SchemaLabel, SchemaProperty
-from pgs_neo4j.pgs.querying.linking import link_values
-from pgs_neo4j.pgs.querying.statement_names import find_names, write_string
+from pgs_neo4j.pgs.querying.statements.linking import link_values
+from pgs_neo4j.pgs.querying.statements.names import find_names, write_string
 from pgs_neo4j.text.near_values import LONGEST_VALUE, find_nearest
 from tests.bench import place, program
 from tests.bench.graphs import DATA

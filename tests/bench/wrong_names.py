@@ -25,8 +25,12 @@ from typing import Any
 
 from pgs_neo4j.database.gate.tokens import read_tokens
 from pgs_neo4j.errors import GateError, InputFileError
-from pgs_neo4j.pgs.querying.statement_names import find_names
-from pgs_neo4j.pgs.querying.unknown_names import NearName, UnknownName, find_unknown_names
+from pgs_neo4j.pgs.querying.statements.names import find_names
+from pgs_neo4j.pgs.querying.statements.unknown_names import (
+    NearName,
+    UnknownName,
+    find_unknown_names,
+)
 from tests.bench import program
 from tests.bench.graphs import DATA
 from tests.published_statements import FILE, Pair, Published, read_published

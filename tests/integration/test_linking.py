@@ -11,9 +11,9 @@ from pgs_neo4j.database.gate.reading import read_statement
 from pgs_neo4j.database.gate.tokens import read_tokens, write_tokens
 from pgs_neo4j.export.statement import describe_link
 from pgs_neo4j.model.graph_schema import GraphSchema, SchemaLabel, SchemaProperty, SchemaType
-from pgs_neo4j.pgs.querying import linking
-from pgs_neo4j.pgs.querying.linking import LinkedStatement, link_values
-from pgs_neo4j.pgs.querying.statement_names import find_names
+from pgs_neo4j.pgs.querying.statements import linking
+from pgs_neo4j.pgs.querying.statements.linking import LinkedStatement, link_values
+from pgs_neo4j.pgs.querying.statements.names import find_names
 from tests.database import alter
 
 SMALL_GRAPH = """

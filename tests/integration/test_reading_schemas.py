@@ -7,9 +7,9 @@ import pytest
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.errors import QueryError
 from pgs_neo4j.model import GraphSchema, SchemaLabel, SchemaProperty, SchemaType
-from pgs_neo4j.pgs.querying import read_schema as reading
-from pgs_neo4j.pgs.querying.read_schema import read_schema
-from pgs_neo4j.pgs.querying.schema_text import write_schema
+from pgs_neo4j.pgs.querying.schema import read_schema as reading
+from pgs_neo4j.pgs.querying.schema.read_schema import read_schema
+from pgs_neo4j.pgs.querying.schema.text import write_schema
 from tests.database import alter
 
 GRAPH = """

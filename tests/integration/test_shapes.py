@@ -7,7 +7,7 @@ import pytest
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.model.graph import GraphMapping
 from pgs_neo4j.model.graph_schema import GraphSchema, SchemaLabel, SchemaProperty, SchemaType
-from pgs_neo4j.pgs.querying.shapes import read_by_shape
+from pgs_neo4j.pgs.querying.shapes.read_by_shape import read_by_shape
 from tests.database import alter
 
 LIBRARY = r"""

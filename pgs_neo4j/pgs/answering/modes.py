@@ -33,9 +33,9 @@ from pgs_neo4j.model import (
     StatementRows,
     StatementSource,
 )
-from pgs_neo4j.pgs.querying.known_schema import KnownSchema
 from pgs_neo4j.pgs.querying.row_questions import find_asked_rows
-from pgs_neo4j.pgs.querying.shapes import ShapeRead, read_by_shape
+from pgs_neo4j.pgs.querying.schema.known import KnownSchema
+from pgs_neo4j.pgs.querying.shapes.read_by_shape import ShapeRead, read_by_shape
 from pgs_neo4j.pgs.relevance import is_broad
 from pgs_neo4j.search.known_indexes import covering_fact_indexes
 from pgs_neo4j.search.paths.facts import find_facts, find_facts_by_vector

@@ -27,8 +27,8 @@ from pgs_neo4j.pgs.answering.reply import check_prices, fit_prompt, is_empty
 from pgs_neo4j.pgs.answering.statement import asks_for_statement
 from pgs_neo4j.pgs.order import RunTools
 from pgs_neo4j.pgs.plan import add_costs, usual_tokens
-from pgs_neo4j.pgs.querying.prompt import ROOM, TRIES, TRIES_TOKENS, statement_prompt
-from pgs_neo4j.pgs.querying.schema_text import MOST_TOKENS, prune_schema, write_schema
+from pgs_neo4j.pgs.querying.schema.text import MOST_TOKENS, prune_schema, write_schema
+from pgs_neo4j.pgs.querying.statements.prompt import ROOM, TRIES, TRIES_TOKENS, statement_prompt
 from pgs_neo4j.pgs.record import shares_replies
 from pgs_neo4j.pgs.synthesis.prompt import reply_tokens
 from pgs_neo4j.text.tokens import estimate

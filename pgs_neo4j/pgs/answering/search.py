@@ -30,7 +30,7 @@ from pgs_neo4j.model import (
 )
 from pgs_neo4j.model.ceilings import RERANK_S
 from pgs_neo4j.pgs.answering.modes import MODES, SearchTrace, SearchView, take_best
-from pgs_neo4j.pgs.querying.known_schema import KnownSchema
+from pgs_neo4j.pgs.querying.schema.known import KnownSchema
 from pgs_neo4j.search.known_indexes import KnownIndexes
 from pgs_neo4j.search.names import NAMES, ONLY_NAMES
 from pgs_neo4j.search.nodes import read_nodes

@@ -14,9 +14,9 @@ from pgs_neo4j.model import Found, StatementRows, StatementTry
 from pgs_neo4j.pgs.answering.model_help import ask_once
 from pgs_neo4j.pgs.answering.record import AnswerOrder, AnswerRecord
 from pgs_neo4j.pgs.order import RunTools
-from pgs_neo4j.pgs.querying.attempt import try_statement
-from pgs_neo4j.pgs.querying.prompt import ROOM, TRIES, parse_statement, statement_prompt
-from pgs_neo4j.pgs.querying.schema_text import prune_schema, write_schema
+from pgs_neo4j.pgs.querying.schema.text import prune_schema, write_schema
+from pgs_neo4j.pgs.querying.statements.attempt import try_statement
+from pgs_neo4j.pgs.querying.statements.prompt import ROOM, TRIES, parse_statement, statement_prompt
 
 NO_STATEMENT = "the reply has no Cypher statement; write one in a block of code"
 

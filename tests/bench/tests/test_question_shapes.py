@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from pgs_neo4j.model.graph import GraphMapping
-from pgs_neo4j.pgs.querying.question_words import ENGLISH
-from pgs_neo4j.pgs.querying.schema_words import SchemaWords, find_titles
-from pgs_neo4j.pgs.querying.shape_names import Place
+from pgs_neo4j.pgs.querying.shapes.names import Place
+from pgs_neo4j.pgs.querying.shapes.question_words import ENGLISH
+from pgs_neo4j.pgs.querying.shapes.schema_words import SchemaWords, find_titles
 from tests.bench.question_shapes import find_compared, find_shape, read_schema
 
 SCHEMA = """Node properties:

@@ -5,7 +5,11 @@ from __future__ import annotations
 import pytest
 
 from pgs_neo4j.model import StatementTry
-from pgs_neo4j.pgs.querying.prompt import StatementReply, parse_statement, statement_prompt
+from pgs_neo4j.pgs.querying.statements.prompt import (
+    StatementReply,
+    parse_statement,
+    statement_prompt,
+)
 
 STATEMENT = "MATCH (p:Paper)\nRETURN count(p) AS papers"
 

@@ -15,7 +15,7 @@ from typing import Literal
 
 from pgs_neo4j.database.queries import quote
 from pgs_neo4j.model.graph_schema import GraphSchema
-from pgs_neo4j.pgs.querying.statement_names import (
+from pgs_neo4j.pgs.querying.statements.names import (
     EntityKind,
     NameUse,
     PropertyUse,

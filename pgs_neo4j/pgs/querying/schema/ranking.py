@@ -18,7 +18,7 @@ from itertools import combinations
 from typing import Literal, NamedTuple
 
 from pgs_neo4j.model import SchemaProperty
-from pgs_neo4j.pgs.querying.schema_index import (
+from pgs_neo4j.pgs.querying.schema.index import (
     LONGEST_NAME,
     Match,
     Place,

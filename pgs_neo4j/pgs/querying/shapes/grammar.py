@@ -13,7 +13,15 @@ from dataclasses import replace
 from itertools import islice
 
 from pgs_neo4j.model.graph_schema import SchemaType
-from pgs_neo4j.pgs.querying.question_reading import (
+from pgs_neo4j.pgs.querying.shapes.parts import End, Kind, Link, Route, Shape
+from pgs_neo4j.pgs.querying.shapes.phrases import (
+    MOST_STEPS,
+    is_passive,
+    read_group,
+    read_object,
+    read_rest,
+)
+from pgs_neo4j.pgs.querying.shapes.question_reading import (
     Question,
     explain_choice,
     find_property,
@@ -22,18 +30,10 @@ from pgs_neo4j.pgs.querying.question_reading import (
     read_verb,
     skip_particle,
 )
-from pgs_neo4j.pgs.querying.schema_words import (
+from pgs_neo4j.pgs.querying.shapes.schema_words import (
     is_date,
     is_number,
     split_name,
-)
-from pgs_neo4j.pgs.querying.shape_parts import End, Kind, Link, Route, Shape
-from pgs_neo4j.pgs.querying.shape_phrases import (
-    MOST_STEPS,
-    is_passive,
-    read_group,
-    read_object,
-    read_rest,
 )
 from pgs_neo4j.text.property_names import TITLE_WORDS, rank_name
 

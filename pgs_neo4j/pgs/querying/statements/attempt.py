@@ -9,11 +9,11 @@ from pgs_neo4j.database.gate.reading import ReadLimits, check_statement, read_st
 from pgs_neo4j.database.gate.tokens import read_tokens, write_tokens
 from pgs_neo4j.errors import DatabaseMemoryError, DatabaseTimeoutError, GateError, QueryError
 from pgs_neo4j.model import GraphSchema, StatementRows, StatementTry
-from pgs_neo4j.pgs.querying.empty import explain_empty
-from pgs_neo4j.pgs.querying.known_names import leave_unknown
-from pgs_neo4j.pgs.querying.linking import link_values
-from pgs_neo4j.pgs.querying.statement_names import find_names
-from pgs_neo4j.pgs.querying.unknown_names import find_unknown_names
+from pgs_neo4j.pgs.querying.statements.empty import explain_empty
+from pgs_neo4j.pgs.querying.statements.known_names import leave_unknown
+from pgs_neo4j.pgs.querying.statements.linking import link_values
+from pgs_neo4j.pgs.querying.statements.names import find_names
+from pgs_neo4j.pgs.querying.statements.unknown_names import find_unknown_names
 
 LIMITS = ReadLimits(seconds=10.0, rows=200, size_bytes=200_000)
 TOO_LARGE = "its first row has more than 200,000 bytes; return single properties, and fewer of them"

@@ -6,8 +6,8 @@ import pytest
 
 from pgs_neo4j.model.graph import GraphMapping
 from pgs_neo4j.model.graph_schema import GraphSchema, SchemaLabel, SchemaProperty, SchemaType
-from pgs_neo4j.pgs.querying.question_words import ENGLISH
-from pgs_neo4j.pgs.querying.schema_words import SchemaWords, find_titles, split_name
+from pgs_neo4j.pgs.querying.shapes.question_words import ENGLISH
+from pgs_neo4j.pgs.querying.shapes.schema_words import SchemaWords, find_titles, split_name
 
 PROPERTIES = tuple(
     SchemaProperty(name=name, types=(type_,))

@@ -19,8 +19,8 @@ from dataclasses import replace
 
 from pgs_neo4j.database.queries import quote
 from pgs_neo4j.model import GraphSchema, SchemaProperty, SchemaType
-from pgs_neo4j.pgs.querying.schema_index import SchemaIndex, index_schema
-from pgs_neo4j.pgs.querying.schema_ranking import Piece, rank_pieces
+from pgs_neo4j.pgs.querying.schema.index import SchemaIndex, index_schema
+from pgs_neo4j.pgs.querying.schema.ranking import Piece, rank_pieces
 from pgs_neo4j.text.tokens import BYTES_PER_TOKEN, estimate
 
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")

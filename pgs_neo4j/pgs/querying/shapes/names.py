@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from pgs_neo4j.pgs.querying.schema_words import SchemaWords, is_text
-from pgs_neo4j.pgs.querying.shape_parts import Condition, End, Group, Link, Shape
+from pgs_neo4j.pgs.querying.shapes.parts import Condition, End, Group, Link, Shape
+from pgs_neo4j.pgs.querying.shapes.schema_words import SchemaWords, is_text
 
 
 @dataclass(frozen=True, slots=True)

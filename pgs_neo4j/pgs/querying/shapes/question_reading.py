@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterator, Mapping, Set
 from dataclasses import dataclass, field
 
 from pgs_neo4j.model.graph_schema import SchemaProperty, SchemaType
-from pgs_neo4j.pgs.querying.question_tokens import Word
-from pgs_neo4j.pgs.querying.question_words import QuestionWords
-from pgs_neo4j.pgs.querying.schema_words import (
+from pgs_neo4j.pgs.querying.shapes.question_tokens import Word
+from pgs_neo4j.pgs.querying.shapes.question_words import QuestionWords
+from pgs_neo4j.pgs.querying.shapes.schema_words import (
     MOST_WORDS,
     SchemaWords,
     split_name,

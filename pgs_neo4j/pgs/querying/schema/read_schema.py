@@ -67,16 +67,16 @@ async def read_schema(db: Database) -> GraphSchema:
 
     length = EXAMPLE_LENGTH + 1
     by_label = (
-        queries.get("pgs/querying/read_schema/sample_labels"),
-        queries.get("pgs/querying/read_schema/sample_large_label"),
+        queries.get("pgs/querying/schema/sample_labels"),
+        queries.get("pgs/querying/schema/sample_large_label"),
     )
     by_type = (
-        queries.get("pgs/querying/read_schema/sample_types"),
-        queries.get("pgs/querying/read_schema/sample_large_type"),
+        queries.get("pgs/querying/schema/sample_types"),
+        queries.get("pgs/querying/schema/sample_large_type"),
     )
     at_ends = (
-        queries.get("pgs/querying/read_schema/sample_ends"),
-        queries.get("pgs/querying/read_schema/sample_large_ends"),
+        queries.get("pgs/querying/schema/sample_ends"),
+        queries.get("pgs/querying/schema/sample_large_ends"),
     )
     of_labels, of_types, of_ends = await together(
         together(*(sample(*by_label, each, labels=each.names, length=length) for each in groups)),
@@ -103,12 +103,12 @@ async def read_schema(db: Database) -> GraphSchema:
 async def _read_counts(db: Database) -> tuple[Counts, Counts]:
     """Return the number of nodes per label and relationships per type, the largest first."""
     try:
-        row = (await db.read(queries.get("pgs/querying/read_schema/read_counts")))[0]
+        row = (await db.read(queries.get("pgs/querying/schema/read_counts")))[0]
     except (QueryError, DatabaseAuthError):
         # The whole count store answers administrators only, and a single count everybody.
-        row = (await db.read(queries.get("pgs/querying/read_schema/read_names")))[0]
-        by_label = queries.get("pgs/querying/read_schema/count_label")
-        by_type = queries.get("pgs/querying/read_schema/count_type")
+        row = (await db.read(queries.get("pgs/querying/schema/read_names")))[0]
+        by_label = queries.get("pgs/querying/schema/count_label")
+        by_type = queries.get("pgs/querying/schema/count_type")
         return (
             await _count_each(db, row["labels"], lambda name: fill_names(by_label, label=[name])),
             await _count_each(db, row["types"], lambda name: fill_names(by_type, type=[name])),

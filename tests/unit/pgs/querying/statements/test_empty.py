@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pgs_neo4j.database.gate.tokens import read_tokens, write_tokens
-from pgs_neo4j.pgs.querying.empty import divide_statement
+from pgs_neo4j.pgs.querying.statements.empty import divide_statement
 
 
 def parts(statement: str) -> list[tuple[str, str]]:

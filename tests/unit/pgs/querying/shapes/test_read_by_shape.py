@@ -9,11 +9,11 @@ import pytest
 
 from pgs_neo4j.model.graph import GraphMapping
 from pgs_neo4j.model.graph_schema import GraphSchema, SchemaLabel, SchemaProperty, SchemaType
-from pgs_neo4j.pgs.querying.question_words import ENGLISH
-from pgs_neo4j.pgs.querying.schema_words import SchemaWords, find_titles
-from pgs_neo4j.pgs.querying.shape_names import Found, Place
-from pgs_neo4j.pgs.querying.shape_parts import Link, Shape
-from pgs_neo4j.pgs.querying.shapes import choose_shape, recognize
+from pgs_neo4j.pgs.querying.shapes.names import Found, Place
+from pgs_neo4j.pgs.querying.shapes.parts import Link, Shape
+from pgs_neo4j.pgs.querying.shapes.question_words import ENGLISH
+from pgs_neo4j.pgs.querying.shapes.read_by_shape import choose_shape, recognize
+from pgs_neo4j.pgs.querying.shapes.schema_words import SchemaWords, find_titles
 
 
 def make_label(label: str, **types: str) -> SchemaLabel:

@@ -14,8 +14,8 @@ from dataclasses import replace
 from pgs_neo4j.database import queries
 from pgs_neo4j.database.gate.tokens import Token, read_tokens, write_tokens
 from pgs_neo4j.database.queries import Query
-from pgs_neo4j.pgs.querying.schema_words import SchemaWords
-from pgs_neo4j.pgs.querying.shape_parts import Condition, Link, Route, Shape
+from pgs_neo4j.pgs.querying.shapes.parts import Condition, Link, Route, Shape
+from pgs_neo4j.pgs.querying.shapes.schema_words import SchemaWords
 
 MOST_ROWS = 100
 """Rows of a list. The statement asks for one more, so that it shows whether there are more."""
@@ -75,30 +75,30 @@ def _choose_template(schema: SchemaWords, shape: Shape) -> Query:
     shows_more = shape.shown not in ("", title)
     group = shape.group
     if shape.kind == "paths":
-        return queries.get("pgs/querying/shape_statements/paths")
+        return queries.get("pgs/querying/shapes/statements/paths")
     if shape.kind == "count" and group is None:
-        return queries.get("pgs/querying/shape_statements/count")
+        return queries.get("pgs/querying/shapes/statements/count")
     if shape.kind == "count" and group is not None and group.link is None:
-        return queries.get("pgs/querying/shape_statements/count_by_property")
+        return queries.get("pgs/querying/shapes/statements/count_by_property")
     if shape.kind == "count":
-        return queries.get("pgs/querying/shape_statements/count_by_link")
+        return queries.get("pgs/querying/shapes/statements/count_by_link")
     if shape.kind == "aggregate" and group is None:
-        return queries.get("pgs/querying/shape_statements/aggregate")
+        return queries.get("pgs/querying/shapes/statements/aggregate")
     if shape.kind == "aggregate" and group is not None and group.link is None:
-        return queries.get("pgs/querying/shape_statements/aggregate_by_property")
+        return queries.get("pgs/querying/shapes/statements/aggregate_by_property")
     if shape.kind == "aggregate":
-        return queries.get("pgs/querying/shape_statements/aggregate_by_link")
+        return queries.get("pgs/querying/shapes/statements/aggregate_by_link")
     if shape.kind == "top" and shape.counted is not None:
-        return queries.get("pgs/querying/shape_statements/top_linked")
+        return queries.get("pgs/querying/shapes/statements/top_linked")
     if shape.kind == "top" and shows_more:
-        return queries.get("pgs/querying/shape_statements/top_shown")
+        return queries.get("pgs/querying/shapes/statements/top_shown")
     if shape.kind == "top":
-        return queries.get("pgs/querying/shape_statements/top")
+        return queries.get("pgs/querying/shapes/statements/top")
     if not title:
-        return queries.get("pgs/querying/shape_statements/list_nodes")
+        return queries.get("pgs/querying/shapes/statements/list_nodes")
     if shows_more:
-        return queries.get("pgs/querying/shape_statements/list_shown")
-    return queries.get("pgs/querying/shape_statements/list")
+        return queries.get("pgs/querying/shapes/statements/list_shown")
+    return queries.get("pgs/querying/shapes/statements/list")
 
 
 def _replace_start(shape: Shape, template: Tokens) -> Tokens:
@@ -131,7 +131,7 @@ def _replace_start(shape: Shape, template: Tokens) -> Tokens:
 def _read_link(link: Link, number: int) -> tuple[Tokens, Tokens]:
     """Return the pattern and the condition of a link; the number tells its variable apart."""
     route = link.routes[0]
-    tokens = read_tokens(queries.get("pgs/querying/shape_statements/link").statement)
+    tokens = read_tokens(queries.get("pgs/querying/shapes/statements/link").statement)
     tokens = _point(tokens, route)
     tokens = _fill(tokens, {"title": _name(link.property)}, {"name": write_value(link.name)})
     if number > 1:
@@ -154,8 +154,8 @@ def _read_comparison(condition: Condition) -> Tokens:
 def _read_condition(
     template: str, names: Mapping[str, Token], values: Mapping[str, Token]
 ) -> Tokens:
-    known = queries.get("pgs/querying/shape_statements/known")
-    compared = queries.get("pgs/querying/shape_statements/condition")
+    known = queries.get("pgs/querying/shapes/statements/known")
+    compared = queries.get("pgs/querying/shapes/statements/condition")
     tokens = read_tokens((known if template == "known" else compared).statement)
     return _divide(_fill(tokens, names, values))[1]
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from time import monotonic
 
 from pgs_neo4j.database.connection import Database
-from pgs_neo4j.pgs.querying.read_schema import read_schema
-from pgs_neo4j.pgs.querying.schema_index import SchemaIndex, index_schema
+from pgs_neo4j.pgs.querying.schema.index import SchemaIndex, index_schema
+from pgs_neo4j.pgs.querying.schema.read_schema import read_schema
 
 FRESH_S = 60.0
 """Seconds for which a schema is reused. Statements with newer names are only written later."""

@@ -8,8 +8,8 @@ import pytest
 
 from pgs_neo4j.database.gate.tokens import read_tokens
 from pgs_neo4j.model.graph_schema import GraphSchema, SchemaLabel, SchemaProperty, SchemaType
-from pgs_neo4j.pgs.querying.statement_names import find_names
-from pgs_neo4j.pgs.querying.unknown_names import UnknownName, find_unknown_names
+from pgs_neo4j.pgs.querying.statements.names import find_names
+from pgs_neo4j.pgs.querying.statements.unknown_names import UnknownName, find_unknown_names
 from tests.bench.wrong_names import measure
 from tests.published_statements import read_published
 

@@ -14,7 +14,7 @@ from functools import cached_property, lru_cache
 
 from pgs_neo4j.model.graph import GraphMapping
 from pgs_neo4j.model.graph_schema import GraphSchema, SchemaLabel, SchemaProperty, SchemaType
-from pgs_neo4j.pgs.querying.question_words import QuestionWords
+from pgs_neo4j.pgs.querying.shapes.question_words import QuestionWords
 from pgs_neo4j.text.property_names import KEY_WORDS, is_part, rank_name, rank_title
 
 MOST_WORDS = 4

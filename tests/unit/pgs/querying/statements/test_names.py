@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from pgs_neo4j.database.gate.tokens import read_tokens, write_tokens
 from pgs_neo4j.errors import GateError
-from pgs_neo4j.pgs.querying.statement_names import (
+from pgs_neo4j.pgs.querying.statements.names import (
     StatementNames,
     find_names,
     read_string,

@@ -18,7 +18,7 @@ from pgs_neo4j.database.gate.tokens import Token
 from pgs_neo4j.database.queries import Query, fill_names
 from pgs_neo4j.errors import DatabaseTimeoutError
 from pgs_neo4j.model import GraphSchema, LinkedValue
-from pgs_neo4j.pgs.querying.statement_names import (
+from pgs_neo4j.pgs.querying.statements.names import (
     Folding,
     LiteralUse,
     StatementNames,
@@ -153,7 +153,7 @@ async def _find_meant(
     missing = sorted(written)
     if missing and folding is None and not place.is_list:
         rows = await _limit_time(db, due).read(
-            _fill("read_present", place),
+            _fill(queries.get("pgs/querying/statements/read_present"), place),
             values=missing,
             limit=len(missing),
         )
@@ -161,7 +161,12 @@ async def _find_meant(
     if not missing:
         return {}
     (row,) = await _limit_time(db, due).read(
-        _fill("read_items" if place.is_list else "read_candidates", place),
+        _fill(
+            queries.get("pgs/querying/statements/read_items")
+            if place.is_list
+            else queries.get("pgs/querying/statements/read_candidates"),
+            place,
+        ),
         wanted=[asdict(make_filter(value)) for value in missing],
         limit=CANDIDATES,
     )
@@ -173,9 +178,8 @@ async def _find_meant(
     return await asyncio.to_thread(_choose, missing, list(stored), exactly)
 
 
-def _fill(name: str, place: _Place) -> Query:
+def _fill(query: Query, place: _Place) -> Query:
     """Return a statement with the names of a place, so that the server reads its labels alone."""
-    query = queries.get(f"pgs/querying/{name}")
     return fill_names(query, labels=place.labels, property=[place.property])
 
 
@@ -192,7 +196,7 @@ def _choose(missing: Iterable[str], stored: Sequence[str], exactly: bool) -> dic
 async def _repair_case(db: Database, place: _Place, value: str, comparison: str) -> str:
     """Return a string in the case in which most values contain it."""
     rows = await db.read(
-        _fill("read_spellings", place),
+        _fill(queries.get("pgs/querying/statements/read_spellings"), place),
         written=value,
         folded=value.lower(),
         comparison=comparison,

@@ -13,7 +13,7 @@ from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.database.queries import fill_names
 from pgs_neo4j.errors import DatabaseTimeoutError
-from pgs_neo4j.pgs.querying.unknown_names import UnknownName
+from pgs_neo4j.pgs.querying.statements.unknown_names import UnknownName
 
 LOOK_S = 2.0
 """Seconds to look for a name. After them, the name counts as known."""
@@ -63,7 +63,7 @@ async def _connects(db: Database, unknown: UnknownName) -> bool:
 
 
 async def _has_node(db: Database, label: str, property_name: str = "") -> bool:
-    query = fill_names(queries.get("pgs/querying/has_node"), label=[label])
+    query = fill_names(queries.get("pgs/querying/statements/has_node"), label=[label])
     return bool(await db.read(query, property=property_name))
 
 
@@ -74,6 +74,6 @@ async def _has_relationship(
     sources: Sequence[str] = (),
     targets: Sequence[str] = (),
 ) -> bool:
-    query = fill_names(queries.get("pgs/querying/has_relationship"), type=[kind])
+    query = fill_names(queries.get("pgs/querying/statements/has_relationship"), type=[kind])
     ends = {"sources": list(sources), "targets": list(targets)}
     return bool(await db.read(query, property=property_name, **ends))

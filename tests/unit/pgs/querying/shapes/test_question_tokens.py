@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pgs_neo4j.pgs.querying.question_tokens import read_words
+from pgs_neo4j.pgs.querying.shapes.question_tokens import read_words
 
 
 @pytest.mark.parametrize(

@@ -16,12 +16,8 @@ from pgs_neo4j.database.connection import Database
 from pgs_neo4j.database.gate.reading import ReadLimits, read_statement
 from pgs_neo4j.model import GraphSchema, StatementRows
 from pgs_neo4j.model.graph import GraphMapping
-from pgs_neo4j.pgs.querying.question_reading import Question
-from pgs_neo4j.pgs.querying.question_tokens import LONGEST_QUESTION, read_words
-from pgs_neo4j.pgs.querying.question_words import ENGLISH
-from pgs_neo4j.pgs.querying.schema_words import SchemaWords, find_titles
-from pgs_neo4j.pgs.querying.shape_grammar import read_shapes
-from pgs_neo4j.pgs.querying.shape_names import (
+from pgs_neo4j.pgs.querying.shapes.grammar import read_shapes
+from pgs_neo4j.pgs.querying.shapes.names import (
     Found,
     Place,
     Texts,
@@ -29,8 +25,12 @@ from pgs_neo4j.pgs.querying.shape_names import (
     list_sought,
     resolve_names,
 )
-from pgs_neo4j.pgs.querying.shape_parts import Shape
-from pgs_neo4j.pgs.querying.shape_statements import MOST_ROWS, write_statement
+from pgs_neo4j.pgs.querying.shapes.parts import Shape
+from pgs_neo4j.pgs.querying.shapes.question_reading import Question
+from pgs_neo4j.pgs.querying.shapes.question_tokens import LONGEST_QUESTION, read_words
+from pgs_neo4j.pgs.querying.shapes.question_words import ENGLISH
+from pgs_neo4j.pgs.querying.shapes.schema_words import SchemaWords, find_titles
+from pgs_neo4j.pgs.querying.shapes.statements import MOST_ROWS, write_statement
 
 MOST_LIMIT = 1000
 """Rows that are read to find those that are equal to the last."""
@@ -175,7 +175,7 @@ async def _read_texts(db: Database, sought: Mapping[Place, set[str]]) -> Texts:
     for label in dict.fromkeys(place.label for place in sought):
         places = [place for place in sought if place.label == label]
         rows = await db.read(
-            queries.get("pgs/querying/read_texts"),
+            queries.get("pgs/querying/shapes/read_texts"),
             label=label,
             properties=[place.property for place in places],
             names=sorted({name for place in places for name in sought[place]}),

@@ -11,7 +11,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 
 from pgs_neo4j.model.graph_schema import SchemaProperty, SchemaType
-from pgs_neo4j.pgs.querying.question_reading import (
+from pgs_neo4j.pgs.querying.shapes.parts import Condition, Group, Link, Route, Shape, Sign
+from pgs_neo4j.pgs.querying.shapes.question_reading import (
     Question,
     explain_choice,
     find_property,
@@ -21,7 +22,7 @@ from pgs_neo4j.pgs.querying.question_reading import (
     skip_joined,
     skip_particle,
 )
-from pgs_neo4j.pgs.querying.schema_words import (
+from pgs_neo4j.pgs.querying.shapes.schema_words import (
     OwnRoute,
     find_verbs,
     is_date,
@@ -30,7 +31,6 @@ from pgs_neo4j.pgs.querying.schema_words import (
     is_text,
     split_name,
 )
-from pgs_neo4j.pgs.querying.shape_parts import Condition, Group, Link, Route, Shape, Sign
 
 FIRST_YEAR, LAST_YEAR = 1000, 2999
 SIGNS: Mapping[str, Sign] = {"same": "=", "above": ">", "below": "<", "least": ">=", "most": "<="}

@@ -6,10 +6,10 @@ import pytest
 
 from pgs_neo4j.database.gate.tokens import read_tokens, write_tokens
 from pgs_neo4j.model.graph_schema import GraphSchema, SchemaLabel, SchemaProperty, SchemaType
-from pgs_neo4j.pgs.querying.question_words import ENGLISH
-from pgs_neo4j.pgs.querying.schema_words import SchemaWords
-from pgs_neo4j.pgs.querying.shape_parts import Condition, End, Group, Link, Route, Shape
-from pgs_neo4j.pgs.querying.shape_statements import write_statement, write_value
+from pgs_neo4j.pgs.querying.shapes.parts import Condition, End, Group, Link, Route, Shape
+from pgs_neo4j.pgs.querying.shapes.question_words import ENGLISH
+from pgs_neo4j.pgs.querying.shapes.schema_words import SchemaWords
+from pgs_neo4j.pgs.querying.shapes.statements import write_statement, write_value
 
 WROTE = Route("WROTE", False, "Author")
 

@@ -1,0 +1,1 @@
+"""Answers questions of a closed family by statements, without a model."""

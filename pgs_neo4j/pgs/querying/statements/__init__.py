@@ -1,0 +1,1 @@
+"""Statements of models: asked for, checked, linked to stored values, and read."""
