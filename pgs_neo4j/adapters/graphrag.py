@@ -20,7 +20,8 @@ from pgs_neo4j.config import EmbedderName, Knobs, SettingsOverrides
 from pgs_neo4j.database.driver_values import create_record
 from pgs_neo4j.engine import PGS
 from pgs_neo4j.llm.protocol import LLM, Embedder
-from pgs_neo4j.model import Found, FoundItem, GraphMapping
+from pgs_neo4j.model import Found, FoundItem, GraphMapping, StatementRows
+from pgs_neo4j.text.row_text import write_row
 
 
 class PGSRetriever(Retriever):  # type: ignore[misc]
@@ -55,18 +56,23 @@ class PGSRetriever(Retriever):  # type: ignore[misc]
         """Find the ``top_k`` nodes that match a question, best first.
 
         Modes are those of ``pgs.search``. "hybrid" suits most questions, "local" suits questions
-        about named things, "global" suits broad questions, and "naive" only compares embeddings.
-        Raises QuestionError, UsageError, UnknownGraphError, and DatabaseError.
+        about named things, "global" suits broad questions, "naive" only compares embeddings, and
+        "cypher" reads the rows of a statement, which are then the items, in their order. Raises
+        QuestionError, UsageError, UnknownGraphError, and DatabaseError.
         """
         found = self._engine.run(self._search(query_text, mode, top_k))
-        metadata = {
+        metadata: dict[str, Any] = {
             "mode": found.mode,
             "paths": [asdict(path) for path in found.paths],
             "seconds": found.seconds,
             "warnings": list(found.warnings),
             "changed": found.changed,
         }
-        return RawSearchResult(records=_make_records(found.items), metadata=metadata)
+        records = _make_records(found.items)
+        if found.rows is not None:
+            metadata["statement"] = found.rows.statement
+            records = _make_row_records(found.rows)
+        return RawSearchResult(records=records, metadata=metadata)
 
     def close(self) -> None:
         """Close the connection; searches that still run end with UsageError."""
@@ -162,6 +168,18 @@ class PGSFindingsRetriever(Retriever):  # type: ignore[misc]
 
 def _make_records(items: Sequence[FoundItem | FindingItem]) -> list[Any]:
     return [create_record({"content": one.content, "metadata": one.metadata}) for one in items]
+
+
+def _make_row_records(read: StatementRows) -> list[Any]:
+    return [
+        create_record(
+            {
+                "content": write_row(read.columns, row),
+                "metadata": {"row": dict(zip(read.columns, row, strict=True))},
+            }
+        )
+        for row in read.rows
+    ]
 
 
 def format_record(record: Any) -> RetrieverResultItem:

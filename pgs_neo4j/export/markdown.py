@@ -27,6 +27,7 @@ from pgs_neo4j.text.citations import (
     place_of,
     reported_citations,
 )
+from pgs_neo4j.text.clauses import break_clauses
 
 T = TypeVar("T")
 Bullet = Callable[[str, int], str]
@@ -87,7 +88,7 @@ def _write_statement(answer: Answer) -> Iterator[str]:
     read = answer.shown.rows if answer.shown else None
     if read is None:
         return
-    yield inert_code(read.statement)
+    yield inert_code(break_clauses(read.statement))
     yield ""
     if read.rows:
         head, *rows = statement.list_cells(read)

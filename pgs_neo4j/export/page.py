@@ -18,6 +18,7 @@ from pgs_neo4j.export.picture import coverage
 from pgs_neo4j.export.register import Register, popovers, register
 from pgs_neo4j.model import AbsenceStatus, Answer, CheckedAbsence, Citation
 from pgs_neo4j.text.citations import Place, distinct, name_of, place_of
+from pgs_neo4j.text.clauses import break_clauses
 from pgs_neo4j.text.prose import Block, Heading, read_blocks
 from pgs_neo4j.text.shown import counted, one_line, plain
 
@@ -209,7 +210,7 @@ def _render_statement(answer: Answer) -> list[tuple[str, Html]]:
     read = answer.shown.rows if answer.shown else None
     if read is None:
         return []
-    parts = [element("pre", element("code", read.statement))]
+    parts = [element("pre", element("code", break_clauses(read.statement)))]
     if read.rows:
         head, *rows = statement.list_cells(read)
         cells = element("tr", *(element("th", name, scope="col") for name in head))

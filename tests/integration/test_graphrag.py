@@ -117,6 +117,16 @@ async def test_modes_and_errors_are_those_of_a_search(retriever: PGSRetriever) -
         retriever.search(query_text="fact101")
 
 
+async def test_rows_of_a_statement_are_items(retriever: PGSRetriever) -> None:
+    found = await asyncio.to_thread(
+        retriever.search, query_text="How many papers are there?", mode="cypher"
+    )
+    assert [(one.content, one.metadata) for one in found.items] == [
+        ("count: 160", {"row": {"count": 160}})
+    ]
+    assert "count" in found.metadata["statement"]
+
+
 async def test_a_mapping_an_embedder_and_a_formatter_may_be_passed_and_no_thread_is_left(
     stored: None, settings: dict[str, Any], db: Database
 ) -> None:

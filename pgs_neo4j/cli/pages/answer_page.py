@@ -24,6 +24,7 @@ from pgs_neo4j.model import (
 )
 from pgs_neo4j.text.citations import distinct, name_of
 from pgs_neo4j.text.claims.marking import unmark
+from pgs_neo4j.text.clauses import break_clauses
 from pgs_neo4j.text.commands import shell_word
 from pgs_neo4j.text.gist import SAME, Rarity, gist
 from pgs_neo4j.text.node_text import is_handle
@@ -90,7 +91,8 @@ def _read_statement(answer: Answer, width: int) -> list[str]:
     read = answer.shown.rows if answer.shown else None
     if read is None:
         return []
-    code = [f"  {line}" for line in wrap_lines(read.statement, width - 2)]
+    clauses = break_clauses(read.statement).splitlines()
+    code = [f"  {line}" for clause in clauses for line in wrap_lines(clause, width - 2)]
     notes = (line for note in statement.list_notes(read) for line in item(note, width))
     return [statement.TITLE, *code, *notes]
 

@@ -17,6 +17,7 @@ from math import log2
 
 from pgs_neo4j.database.gate.tokens import Token
 from pgs_neo4j.errors import GateError
+from pgs_neo4j.text.shown import counted
 
 # Of 9,473 published statements, none has more than 139 tokens that are no literals, 6
 # relationships, and 4 nested brackets. Neo4j needs seconds to plan twice as many as these limits
@@ -77,8 +78,8 @@ def _check_counts(tokens: Sequence[Token]) -> None:
     count = sum(one.is_symbol("-") and after.is_symbol("[", "-") for one, after in pairwise(tokens))
     if count > MOST_RELATIONSHIPS:
         raise GateError(
-            f"the statement has {count} relationships, and at most {MOST_RELATIONSHIPS} are "
-            "planned in good time; ask for less in one statement"
+            f"the statement has {counted(count, 'relationship')}, and at most "
+            f"{MOST_RELATIONSHIPS} are planned in good time; ask for less in one statement"
         )
     for word, most in MOST_WORDS.items():
         if sum(one.is_word(word) for one in tokens) > most:

@@ -33,7 +33,7 @@ def found(rows: StatementRows | None, reason: str = "") -> Found:
 def test_a_search_shows_its_statement_and_rows() -> None:
     rows = StatementRows(statement="MATCH (p:Paper) RETURN …", columns=("n",), rows=((3,), (4,)))
     shown = found_page.lines(found(rows), 80)
-    assert shown[0] == "MATCH (p:Paper) RETURN …"
+    assert shown[:2] == ["MATCH (p:Paper)", "RETURN …"]
     assert {"R1  n: 3", "R2  n: 4"} <= set(shown)
     assert shown[-1] == "2 rows in 100 ms"
     assert found_page.as_json(found(rows))["rows"]["rows"] == [[3], [4]]

@@ -57,7 +57,7 @@ class Recorder:
         (None, {"search_mode": "local"}, "layered", {**FIRST, "search_mode": "local"}),
         ("k1", {"answer_from": "search", "search_mode": "mix", "top_k": 3, "max_calls": 1},
          "search", {"mode": "mix", "top_k": 3, "answer": True, "idempotency_key": "k1",
-                    "sessions_of": ANN.own_prefix, "max_calls": 1}),
+                    "sessions_of": ANN.own_prefix, "cypher": True, "max_calls": 1}),
     ],
 )  # fmt: skip
 async def test_options_arrive_and_a_search_comes_first_or_alone_if_it_is_asked_for(

@@ -135,7 +135,7 @@ def _resolve_link(
             for name in _list_values(schema, label):
                 if _pick(Place(label, name), link.name, texts):
                     return Unresolved(
-                        reason=f"“{link.name}” is a node and a value of {name} of {label} nodes"
+                        reason=f"“{link.name}” is a node and a value of {label}.{name}"
                     )
     ways = {(route.type, route.outgoing) for route, _, _ in found}
     if len(ways) > 1:
@@ -193,7 +193,7 @@ def _check_nodes(found: Sequence[tuple[Place, Found]], name: str) -> Unresolved 
     several = next(((place, one) for place, one in found if one.nodes > 1), None)
     if several is not None:
         place, one = several
-        return Unresolved(reason=f"{one.nodes} nodes {place.label} are called “{one.text}”")
+        return Unresolved(reason=f"several nodes {place.label} are called “{one.text}”")
     if len({one.element_id for _, one in found}) > 1:
         listed = " or ".join(sorted({f"{place.label} “{one.text}”" for place, one in found})[:4])
         return Unresolved(reason=f"“{name}” may be {listed}")

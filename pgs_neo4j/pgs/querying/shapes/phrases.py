@@ -76,7 +76,7 @@ def _is_complete(q: Question, shape: Shape) -> bool:
     if shape.kind == "first" and q.schema.find_times(shape.labels[0]):
         q.hinder(
             end,
-            f"“first” may mean the earliest {shape.labels[0]} nodes or any of them",
+            f"“first” may mean the earliest or any of the nodes {shape.labels[0]}",
         )
         return False
     return True

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.database.gate.reading import ReadLimits, read_statement
 from pgs_neo4j.database.gate.tokens import Token, read_tokens, write_tokens
@@ -23,7 +24,6 @@ _MATCH, _WHERE, _AND = (Token("word", text, spaced=True) for text in ("MATCH", "
 _COMMA = Token("symbol", ",")
 _OPENING, _CLOSING = "([{", ")]}"
 _CLAUSES = ("MATCH", "OPTIONAL", "WITH", "RETURN", "UNWIND", "CALL", "UNION", "ORDER", "LIMIT")
-_COUNT = read_tokens(" RETURN count(*) AS matches")
 Tokens = tuple[Token, ...]
 
 
@@ -91,8 +91,10 @@ def _show(tokens: Tokens) -> str:
 
 async def _count(db: Database, patterns: Sequence[Tokens], filters: Sequence[Tokens]) -> int:
     """Return how often some patterns match together under some filters."""
+    template = read_tokens(queries.get("pgs/querying/statements/count_matches").text)
+    closed = next(at for at, token in enumerate(template) if token.is_symbol(")"))
     where = [_WHERE, *_join(filters, _AND)] if filters else []
-    tokens = [_MATCH, *_join(patterns, _COMMA), *where, *_COUNT]
+    tokens = [_MATCH, *_join(patterns, _COMMA), *where, *template[closed + 1 :]]
     read = await read_statement(db, write_tokens(tokens), limits=LIMITS)
     return int(str(read.rows[0][0]))
 
