@@ -1,6 +1,7 @@
 """Reads 9,752 published pairs of question and Cypher, and the schemas of their databases.
 
-``Published`` holds them; ``read_schema`` turns the text of a schema into values.
+The pairs come from a model that saw these schemas, so they show what models write. The file is in
+the folder of shared data and not in this repository.
 """
 
 from __future__ import annotations
@@ -8,44 +9,58 @@ from __future__ import annotations
 import gzip
 import json
 import re
+from collections import defaultdict
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pgs_neo4j.model.graph_schema import GraphSchema, SchemaLabel, SchemaProperty, SchemaType
+from pgs_neo4j.model import GraphSchema, SchemaLabel, SchemaProperty, SchemaType
 
-FILE = "text2cypher.json.gz"
+ARCHIVE = "text2cypher.json.gz"
 NO_FAULT = "False"  # what the publisher says of statements without a wrong name
-_OWNER = re.compile(r"^- \*\*(.+)\*\*$")
-_PROPERTY = re.compile(r"^  - `(.+?)(?:`: |: )([A-Z_]+)`?")
-_ARROW = re.compile(r"^\(:(.+?)\)-\[:(.+?)\]->\(:(.+?)\)$")
+_OWNER = re.compile(r"- \*\*(.+)\*\*")
+_PROPERTY = re.compile(r"\s+- `([^:`]+)(?:`: |: )(\w*)`?\s*(?:Example: \"(.*)\"|(.*))")
+_OPTION = re.compile(r"'([^']*)'|\"([^\"]*)\"")
+_PAIR = re.compile(r"\(:(.+)\)-\[:(.+)\]->\(:(.+)\)")
 
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """A question, its statement, its database, and the wrong names of the statement."""
+    """A question, its statement, its database, and the wrong names of the statement.
+
+    ``returns_results`` says whether the statement returned rows from the published database.
+    """
 
     question: str
     statement: str
     database: str
     wrong: tuple[str, ...]
     syntax_error: bool
+    returns_results: bool
 
 
 @dataclass(frozen=True, slots=True)
 class Published:
-    """The pairs whose database has a schema, the schemas, and the number of other pairs."""
+    """The pairs in the order of the file, and the schemas by database, of which one is missing."""
 
     pairs: tuple[Pair, ...]
     schemas: dict[str, GraphSchema]
-    without_schema: int
+
+    @property
+    def with_schema(self) -> tuple[Pair, ...]:
+        """The pairs whose database has a schema."""
+        return tuple(pair for pair in self.pairs if pair.database in self.schemas)
+
+    @property
+    def parsable(self) -> tuple[Pair, ...]:
+        """The pairs without a syntax error."""
+        return tuple(pair for pair in self.pairs if not pair.syntax_error)
 
 
-def read_published(data: Path) -> Published:
-    """Return the published pairs in a folder of data."""
-    with gzip.open(data / FILE) as file:
+def read_published(archive: Path) -> Published:
+    """Return the published pairs and schemas of a file."""
+    with gzip.open(archive, "rt", encoding="utf-8") as file:
         stored: dict[str, Any] = json.load(file)
-    schemas = {name: read_schema(text) for name, text in stored["schemas"].items()}
     pairs = tuple(
         Pair(
             one["question"],
@@ -55,43 +70,54 @@ def read_published(data: Path) -> Published:
             if one["false_schema"] == NO_FAULT
             else tuple(name.strip() for name in one["false_schema"].split(",")),
             one["syntax_error"],
+            bool(one["returns_results"]),
         )
         for one in stored["pairs"]
     )
-    known = tuple(pair for pair in pairs if pair.database in schemas)
-    return Published(known, schemas, len(pairs) - len(known))
+    return Published(pairs, {name: parse_schema(text) for name, text in stored["schemas"].items()})
 
 
-def read_schema(text: str) -> GraphSchema:
-    """Return the schema that a text describes, as language models are given it."""
-    nodes, _, rest = text.partition("Relationship properties:")
-    relationships, _, arrows = rest.partition("The relationships:")
+def by_database(pairs: tuple[Pair, ...], step: int = 1) -> dict[str, list[Pair]]:
+    """Return every pair, or with ``step`` every so many, by its database."""
+    grouped: dict[str, list[Pair]] = defaultdict(list)
+    for pair in pairs[::step]:
+        grouped[pair.database].append(pair)
+    return dict(grouped)
+
+
+def parse_schema(text: str) -> GraphSchema:
+    """Return a schema from its published text, without counts."""
+    labels: dict[str, list[SchemaProperty]] = {}
+    types: dict[str, list[SchemaProperty]] = {}
     ends: dict[str, list[tuple[str, str]]] = {}
-    for line in arrows.splitlines():
-        if match := _ARROW.match(line.strip()):
-            ends.setdefault(match[2], []).append((match[1], match[3]))
-    labels = tuple(
-        SchemaLabel(label=name, properties=properties)
-        for name, properties in _read_owners(nodes).items()
-    )
-    owned = _read_owners(relationships)
-    types = tuple(
-        SchemaType(type=name, properties=owned.get(name, ()), ends=tuple(ends.get(name, ())))
-        for name in dict.fromkeys((*ends, *owned))
-    )
-    # The texts leave out labels without properties, but show them in the relationships.
-    bare = {label for pairs in ends.values() for pair in pairs for label in pair}
-    more = sorted(bare - {one.label for one in labels})
-    return GraphSchema(labels=(*labels, *(SchemaLabel(label=label) for label in more)), types=types)
-
-
-def _read_owners(text: str) -> dict[str, tuple[SchemaProperty, ...]]:
-    owners: dict[str, tuple[SchemaProperty, ...]] = {}
-    owner = ""
+    owners = labels
     for line in text.splitlines():
-        if match := _OWNER.match(line):
-            owner = match[1]
-            owners[owner] = ()
-        elif (match := _PROPERTY.match(line)) and owner:
-            owners[owner] += (SchemaProperty(name=match[1], types=(match[2],)),)
-    return owners
+        if line.startswith("Relationship properties"):
+            owners = types
+        elif owner := _OWNER.match(line):
+            properties = owners.setdefault(owner[1], [])
+        elif pair := _PAIR.match(line):
+            ends.setdefault(pair[2], []).append((pair[1], pair[3]))
+        elif found := _PROPERTY.match(line):
+            name, kind, example, rest = found.groups()
+            values = [example] if example else _read_options(rest)
+            short = tuple(value[:40] for value in values[:3])
+            properties.append(SchemaProperty(name=name, types=(kind,), examples=short))
+    for source, target in (pair for pairs in ends.values() for pair in pairs):
+        labels.setdefault(source, [])
+        labels.setdefault(target, [])
+    return GraphSchema(
+        labels=tuple(SchemaLabel(label=key, properties=tuple(of)) for key, of in labels.items()),
+        types=tuple(
+            SchemaType(
+                type=key, properties=tuple(types.get(key, ())), ends=tuple(ends.get(key, ()))
+            )
+            for key in dict.fromkeys((*ends, *types))
+        ),
+    )
+
+
+def _read_options(text: str | None) -> list[str]:
+    if not text or not text.startswith("Available options"):
+        return []
+    return [one or other for one, other in _OPTION.findall(text)]

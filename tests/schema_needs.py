@@ -1,13 +1,11 @@
 """The published pairs of question and Cypher over demo databases, and what each statement needs.
 
-The schemas are parsed from the texts that were published with the pairs. Noise can be added to a
-schema: labels, types, and properties with the compound names of business databases.
+Noise can be added to a schema: labels, types, and properties with the compound names of business
+databases.
 """
 
 from __future__ import annotations
 
-import gzip
-import json
 import random
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -16,12 +14,8 @@ from pathlib import Path
 
 from pgs_neo4j.database.gate.tokens import Token, read_tokens
 from pgs_neo4j.model import GraphSchema, SchemaLabel, SchemaProperty, SchemaType
+from tests.published_statements import read_published
 
-ARCHIVE = "text2cypher.json.gz"
-_OWNER = re.compile(r"- \*\*(.+)\*\*")
-_PROPERTY = re.compile(r"\s+- `([^:`]+)(?:`: |: )(\w*)`?\s*(?:Example: \"(.*)\"|(.*))")
-_OPTION = re.compile(r"'([^']*)'|\"([^\"]*)\"")
-_PAIR = re.compile(r"\(:(.+)\)-\[:(.+)\]->\(:(.+)\)")
 _ENTITIES = """
 Account Address Agreement Alert Asset Audit Batch Booking Branch Budget Campaign Carrier Case
 Certificate Claim Client Component Contact Contract Course Customer Dataset Delivery Department
@@ -73,72 +67,29 @@ class Needs:
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
+class NeedingPair:
     """A question, its database, and what its statement needs."""
 
     question: str
     database: str
-    cypher: str
     needs: Needs
 
 
-def read_pairs(archive: Path) -> tuple[dict[str, GraphSchema], list[Pair]]:
+def read_pairs(archive: Path) -> tuple[dict[str, GraphSchema], list[NeedingPair]]:
     """Return the schemas by database, and the pairs whose statement is right for its schema.
 
     Databases without a schema are left out.
     """
-    with gzip.open(archive, "rt", encoding="utf-8") as file:
-        data = json.load(file)
-    schemas = {name: parse_schema(text) for name, text in data["schemas"].items()}
+    published = read_published(archive)
+    schemas = published.schemas
     pairs = [
-        Pair(
-            one["question"],
-            one["database"],
-            one["cypher"],
-            find_needs(one["cypher"], schemas[one["database"]]),
+        NeedingPair(
+            pair.question, pair.database, find_needs(pair.statement, schemas[pair.database])
         )
-        for one in data["pairs"]
-        if not one["syntax_error"] and one["false_schema"] == "False" and one["database"] in schemas
+        for pair in published.with_schema
+        if not (pair.syntax_error or pair.wrong)
     ]
     return schemas, pairs
-
-
-def parse_schema(text: str) -> GraphSchema:
-    """Return a schema from its published text, without counts."""
-    labels: dict[str, list[SchemaProperty]] = {}
-    types: dict[str, list[SchemaProperty]] = {}
-    ends: dict[str, list[tuple[str, str]]] = {}
-    owners = labels
-    for line in text.splitlines():
-        if line.startswith("Relationship properties"):
-            owners = types
-        elif owner := _OWNER.match(line):
-            properties = owners.setdefault(owner[1], [])
-        elif pair := _PAIR.match(line):
-            ends.setdefault(pair[2], []).append((pair[1], pair[3]))
-        elif found := _PROPERTY.match(line):
-            name, kind, example, rest = found.groups()
-            values = [example] if example else _read_options(rest)
-            short = tuple(value[:40] for value in values[:3])
-            properties.append(SchemaProperty(name=name, types=(kind,), examples=short))
-    for source, target in (pair for pairs in ends.values() for pair in pairs):
-        labels.setdefault(source, [])
-        labels.setdefault(target, [])
-    return GraphSchema(
-        labels=tuple(SchemaLabel(label=key, properties=tuple(of)) for key, of in labels.items()),
-        types=tuple(
-            SchemaType(
-                type=key, properties=tuple(types.get(key, ())), ends=tuple(ends.get(key, ()))
-            )
-            for key in dict.fromkeys((*ends, *types))
-        ),
-    )
-
-
-def _read_options(text: str | None) -> list[str]:
-    if not text or not text.startswith("Available options"):
-        return []
-    return [one or other for one, other in _OPTION.findall(text)]
 
 
 def find_needs(cypher: str, schema: GraphSchema) -> Needs:

@@ -24,9 +24,10 @@ from pgs_neo4j.database.gate.values import plain_value
 from pgs_neo4j.errors import DatabaseError, GateError, QueryError
 from tests.bench import place
 from tests.bench.graphs import DATA
+from tests.made_databases import fill_database
+from tests.published_statements import ARCHIVE as PAIRS
+from tests.published_statements import Pair, Published, by_database, read_published
 from tests.stackoverflow import ARCHIVE, load_stack_overflow
-from tests.text2cypher import ARCHIVE as PAIRS
-from tests.text2cypher import Collection, Pair, fill_database, read_collection
 
 STACK_OVERFLOW = "stackoverflow2"
 GENEROUS = ReadLimits(seconds=60.0, rows=100_000, size_bytes=1_000_000_000)
@@ -49,27 +50,27 @@ class Judged:
         return len(self.refused) / self.statements
 
 
-async def judge(db: Database, collection: Collection, step: int = 1) -> dict[str, Judged]:
+async def judge(db: Database, published: Published, step: int = 1) -> dict[str, Judged]:
     """Check every ``step``-th statement on a database made of its schema; the results by database.
 
     Deletes the data of the database before each schema and at the end.
     """
     judged: dict[str, Judged] = {}
-    for name, pairs in collection.by_database(step).items():
+    for name, pairs in by_database(published.parsable, step).items():
         await db.call(DELETE, {}, "write")
-        if name in collection.schemas:  # one is missing, and its statements run on nothing
-            await fill_database(db, collection.schemas[name])
+        if name in published.schemas:  # one is missing, and its statements run on nothing
+            await fill_database(db, published.schemas[name])
         found = judged[name] = Judged(len(pairs))
 
         async def check(pair: Pair, found: Judged = found) -> None:
             try:
-                await check_statement(db, pair.cypher, {}, PLAN_S)
+                await check_statement(db, pair.statement, {}, PLAN_S)
             except GateError as error:
                 # The server, not the gate, refuses what it cannot read.
                 refused = not isinstance(error.__cause__, QueryError)
-                (found.refused if refused else found.failed)[pair.cypher] = str(error)
+                (found.refused if refused else found.failed)[pair.statement] = str(error)
             except DatabaseError as error:
-                found.failed[pair.cypher] = str(error)
+                found.failed[pair.statement] = str(error)
 
         await _each(pairs, check)
     await db.call(DELETE, {}, "write")
@@ -87,25 +88,25 @@ async def compare(db: Database, pairs: Iterable[Pair]) -> tuple[int, list[str]]:
     async def check(pair: Pair) -> None:
         nonlocal compared
         try:
-            _, bare = await db.call(f"CYPHER 5 {pair.cypher}", {}, "read")
+            _, bare = await db.call(f"CYPHER 5 {pair.statement}", {}, "read")
         except DatabaseError:
             return
         try:
-            read = await read_statement(db, pair.cypher, limits=GENEROUS)
+            read = await read_statement(db, pair.statement, limits=GENEROUS)
         except GateError:
             return
         compared += 1
         expected = [tuple(map(plain_value, row.values())) for row in bare]
         if sorted(map(repr, read.rows)) != sorted(map(repr, expected)) or read.truncated:
-            different.append(pair.cypher)
+            different.append(pair.statement)
 
     await _each(pairs, check)
     return compared, different
 
 
-def with_rows(collection: Collection, step: int = 1) -> list[Pair]:
+def with_rows(published: Published, step: int = 1) -> list[Pair]:
     """Return every ``step``-th statement for Stack Overflow that returned rows."""
-    pairs = [p for p in collection.pairs if p.database == STACK_OVERFLOW and p.returns_results]
+    pairs = [p for p in published.parsable if p.database == STACK_OVERFLOW and p.returns_results]
     return pairs[::step]
 
 
@@ -137,15 +138,15 @@ def table(judged: dict[str, Judged]) -> str:
 
 async def measure(every: int, uri: str | None, *, refused: bool) -> None:
     """Print the table and the comparison."""
-    collection = read_collection(DATA / PAIRS)
+    published = read_published(DATA / PAIRS)
     async with place.opened(uri) as (_, db):
-        judged = await judge(db, collection, every)
+        judged = await judge(db, published, every)
         sys.stdout.write(table(judged))
         if refused:
             for one in judged.values():
                 sys.stderr.writelines(f"{' '.join(text.split())}\n" for text in one.refused)
         await load_stack_overflow(db, DATA / ARCHIVE)
-        compared, different = await compare(db, with_rows(collection, every))
+        compared, different = await compare(db, with_rows(published, every))
         sys.stdout.write(
             f"rows equal those of the driver: {compared - len(different)} / {compared}\n"
         )

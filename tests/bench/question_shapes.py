@@ -13,30 +13,24 @@ judge: ``--drawn`` prints some of them below their questions, each above the pub
 from __future__ import annotations
 
 import argparse
-import gzip
-import json
 import random
 import re
 import sys
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from pgs_neo4j.model.graph import GraphMapping
-from pgs_neo4j.model.graph_schema import GraphSchema, SchemaLabel, SchemaProperty, SchemaType
 from pgs_neo4j.pgs.querying.shapes.names import Found, Place, list_sought
 from pgs_neo4j.pgs.querying.shapes.parts import Shape
 from pgs_neo4j.pgs.querying.shapes.question_words import ENGLISH
 from pgs_neo4j.pgs.querying.shapes.read_by_shape import choose_shape, recognize
 from pgs_neo4j.pgs.querying.shapes.schema_words import SchemaWords, find_titles
 from pgs_neo4j.pgs.querying.shapes.statements import write_statement
+from tests.published_statements import ARCHIVE, Pair, read_published
 
-PUBLISHED = Path(__file__).resolve().parents[3] / "shared" / "data" / "text2cypher.json.gz"
-_OWNER = re.compile(r"^- \*\*(.+)\*\*")
-_PROPERTY = re.compile(r"^\s+- `([^`:]+)(?:`: |: )(\w+)")
-_PATTERN = re.compile(r"\(:([^)]+)\)-\[:([^\]]+)\]->\(:([^)]+)\)")
+ARCHIVE_PATH = Path(__file__).resolve().parents[3] / "shared" / "data" / ARCHIVE
 _NODE = re.compile(r"\((\w*):`?(\w+)`?\s*(?:\{([^}]*)\})?")
 _VALUE = re.compile(r"""(\w+)\s*:\s*(?:"([^"]*)"|'([^']*)')""")
 _COMPARED = re.compile(r"""(\w+)\.(\w+)\s*=\s*(?:"([^"]*)"|'([^']*)')""")
@@ -53,40 +47,6 @@ class Outcome:
     text: str
 
 
-def read_schema(text: str) -> GraphSchema:
-    """Return the schema that a published text describes."""
-    properties: dict[str, dict[str, list[SchemaProperty]]] = {"nodes": {}, "types": {}}
-    ends: dict[str, list[tuple[str, str]]] = {}
-    part, owner = "nodes", ""
-    for line in text.splitlines():
-        if line.startswith("Relationship properties"):
-            part = "types"
-        elif match := _OWNER.match(line):
-            owner = match[1]
-            properties[part].setdefault(owner, [])
-        elif match := _PROPERTY.match(line):
-            properties[part][owner].append(SchemaProperty(name=match[1], types=(match[2],)))
-        elif match := _PATTERN.match(line.strip()):
-            ends.setdefault(match[2], []).append((match[1], match[3]))
-    labels = dict.fromkeys(
-        (*properties["nodes"], *(a for ab in ends.values() for e in ab for a in e))
-    )
-    return GraphSchema(
-        labels=tuple(
-            SchemaLabel(label=one, properties=tuple(properties["nodes"].get(one, ())))
-            for one in labels
-        ),
-        types=tuple(
-            SchemaType(
-                type=one,
-                properties=tuple(properties["types"].get(one, ())),
-                ends=tuple(dict.fromkeys(pairs)),
-            )
-            for one, pairs in ends.items()
-        ),
-    )
-
-
 def find_compared(cypher: str) -> Iterator[tuple[Place, str]]:
     """Yield each text that a statement compares with a property, with its label."""
     labels: dict[str, str] = {}
@@ -99,9 +59,9 @@ def find_compared(cypher: str) -> Iterator[tuple[Place, str]]:
             yield Place(labels[variable], name), double or single
 
 
-def find_shape(schema: SchemaWords, pair: Mapping[str, Any]) -> Outcome:
+def find_shape(schema: SchemaWords, pair: Pair) -> Outcome:
     """Return the outcome of one published question."""
-    question, published = pair["question"], pair["cypher"]
+    question, published = pair.question, pair.statement
     recognized = recognize(schema, question)
     shape: Shape | str = recognized.reason
     if recognized.shapes:
@@ -114,23 +74,19 @@ def find_shape(schema: SchemaWords, pair: Mapping[str, Any]) -> Outcome:
         }
         shape = choose_shape(schema, recognized.shapes, texts)
     if isinstance(shape, str):
-        return Outcome(pair["database"], question, published, None, shape)
+        return Outcome(pair.database, question, published, None, shape)
     written = write_statement(schema, shape)
-    return Outcome(pair["database"], question, published, shape, written)
+    return Outcome(pair.database, question, published, shape, written)
 
 
 def measure() -> list[Outcome]:
-    """Return the outcomes of all published questions."""
-    data = json.loads(gzip.decompress(PUBLISHED.read_bytes()))
-    schemas = {}
-    for name, text in data["schemas"].items():
-        schema = read_schema(text)
-        schemas[name] = SchemaWords(schema, find_titles(schema, GraphMapping()), ENGLISH)
-    return [
-        find_shape(schemas[one["database"]], one)
-        for one in data["pairs"]
-        if one["database"] in schemas
-    ]
+    """Return the outcomes of all published questions whose database has a schema."""
+    published = read_published(ARCHIVE_PATH)
+    schemas = {
+        name: SchemaWords(schema, find_titles(schema, GraphMapping()), ENGLISH)
+        for name, schema in published.schemas.items()
+    }
+    return [find_shape(schemas[pair.database], pair) for pair in published.with_schema]
 
 
 def _write(text: str) -> None:

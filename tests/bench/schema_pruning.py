@@ -19,7 +19,8 @@ from pgs_neo4j.model import GraphSchema
 from pgs_neo4j.pgs.querying.schema.index import index_schema
 from pgs_neo4j.pgs.querying.schema.text import MOST_TOKENS, prune_schema, write_schema
 from pgs_neo4j.text.tokens import estimate
-from tests.schema_needs import ARCHIVE, Pair, add_noise, merge_schemas, read_pairs
+from tests.published_statements import ARCHIVE
+from tests.schema_needs import NeedingPair, add_noise, merge_schemas, read_pairs
 
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
 LABELS = 2_000
@@ -46,7 +47,7 @@ class Pruned:
         return 1 - len(self.lost) / self.questions
 
 
-def measure(name: str, schema: GraphSchema, pairs: Sequence[Pair]) -> Pruned:
+def measure(name: str, schema: GraphSchema, pairs: Sequence[NeedingPair]) -> Pruned:
     """Prune a schema for each question."""
     started = time.perf_counter()
     index = index_schema(schema)
@@ -70,7 +71,7 @@ def measure_all(every: int) -> Iterator[Pruned]:
     """Yield the results of all schemas."""
     schemas, pairs = read_pairs(DATA / ARCHIVE)
 
-    def choose(name: str) -> list[Pair]:
+    def choose(name: str) -> list[NeedingPair]:
         return [pair for pair in pairs if pair.database == name][::every]
 
     for name, schema in schemas.items():

@@ -34,7 +34,8 @@ from pgs_neo4j.pgs.querying.statements.names import find_names, write_string
 from pgs_neo4j.text.near_values import LONGEST_VALUE, find_nearest
 from tests.bench import place, program
 from tests.bench.graphs import DATA
-from tests.published_statements import FILE, read_published
+from tests.published_statements import ARCHIVE as PUBLISHED
+from tests.published_statements import read_published
 from tests.stackoverflow import ARCHIVE, Archive, load_tables, read_archive
 
 DRAWN, SEED = 200, 7
@@ -120,9 +121,9 @@ def read_unrelated(data: Path, values: Values) -> list[str]:
     """Return strings of published statements that are no values of the graph, in random order."""
     present = {value.lower() for texts in values.values() for value in texts}
     found: set[str] = set()
-    if not (data / FILE).is_file():
+    if not (data / PUBLISHED).is_file():
         return []
-    for pair in read_published(data).pairs:
+    for pair in read_published(data / PUBLISHED).with_schema:
         # These databases hold the same kind of values as the graph.
         if pair.database in ("stackoverflow2", "buzzoverflow"):
             continue

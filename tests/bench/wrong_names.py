@@ -33,7 +33,7 @@ from pgs_neo4j.pgs.querying.statements.unknown_names import (
 )
 from tests.bench import program
 from tests.bench.graphs import DATA
-from tests.published_statements import FILE, Pair, Published, read_published
+from tests.published_statements import ARCHIVE, Pair, Published, read_published
 
 # By database and wrong name: the right names, any of which is right first. A wrong name that is
 # not listed here has no right one.
@@ -121,8 +121,8 @@ def measure(published: Published) -> dict[str, Any]:
     counts: Counter[str] = Counter()
     missed, second, alarms, arrows = list[str](), list[str](), list[str](), list[str]()
     nothing: list[str] = []
-    counts["without schema"] = published.without_schema
-    for pair in published.pairs:
+    counts["without schema"] = len(published.pairs) - len(published.with_schema)
+    for pair in published.with_schema:
         counts["statements"] += 1
         try:
             names = find_names(read_tokens(pair.statement))
@@ -208,9 +208,9 @@ def _show(pair: Pair, name: str, found: Sequence[UnknownName]) -> str:
 
 
 def _measure(options: argparse.Namespace) -> dict[str, Any]:
-    if not (Path(DATA) / FILE).is_file():
-        raise InputFileError(f"{FILE} is absent from {DATA}; put it there")
-    figures = measure(read_published(Path(DATA)))
+    if not (Path(DATA) / ARCHIVE).is_file():
+        raise InputFileError(f"{ARCHIVE} is absent from {DATA}; put it there")
+    figures = measure(read_published(Path(DATA) / ARCHIVE))
     if not options.list:
         figures = {"counts": figures["counts"]}
     counts = figures["counts"]

@@ -8,30 +8,30 @@ import pytest
 
 from pgs_neo4j.database.connection import Database
 from tests.bench.gate_honest import compare, judge, table, with_rows
+from tests.published_statements import ARCHIVE, Published, parse_schema, read_published
 from tests.stackoverflow import ARCHIVE as STACK_OVERFLOW
 from tests.stackoverflow import load_stack_overflow
-from tests.text2cypher import ARCHIVE, Collection, parse_schema, read_collection
 
 
 @pytest.fixture(scope="module")
-def collection(shared: Path) -> Collection:
+def published(shared: Path) -> Published:
     if not (shared / "data" / ARCHIVE).is_file():
         pytest.skip("the shared data have no pairs of questions and Cypher")
-    return read_collection(shared / "data" / ARCHIVE)
+    return read_published(shared / "data" / ARCHIVE)
 
 
-async def test_the_gate_refuses_few_honest_statements(db: Database, collection: Collection) -> None:
-    judged = await judge(db, collection, step=30)
+async def test_the_gate_refuses_few_honest_statements(db: Database, published: Published) -> None:
+    judged = await judge(db, published, step=30)
     statements = sum(one.statements for one in judged.values())
     assert statements > 300
     assert sum(len(one.refused) for one in judged.values()) / statements <= 0.01, table(judged)
 
 
 async def test_rows_equal_those_of_the_driver(
-    db: Database, collection: Collection, shared: Path
+    db: Database, published: Published, shared: Path
 ) -> None:
     await load_stack_overflow(db, shared / "data" / STACK_OVERFLOW)
-    compared, different = await compare(db, with_rows(collection, step=3))
+    compared, different = await compare(db, with_rows(published, step=3))
     assert compared > 50
     assert different == []
 

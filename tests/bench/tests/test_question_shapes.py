@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from pgs_neo4j.model.graph import GraphMapping
 from pgs_neo4j.pgs.querying.shapes.names import Place
 from pgs_neo4j.pgs.querying.shapes.question_words import ENGLISH
 from pgs_neo4j.pgs.querying.shapes.schema_words import SchemaWords, find_titles
-from tests.bench.question_shapes import find_compared, find_shape, read_schema
+from tests.bench.question_shapes import find_compared, find_shape
+from tests.published_statements import Pair, parse_schema
 
 SCHEMA = """Node properties:
 - **Film**
@@ -23,7 +26,7 @@ The relationships:
 
 
 def test_a_published_schema_is_read() -> None:
-    schema = read_schema(SCHEMA)
+    schema = parse_schema(SCHEMA)
     assert [(one.label, [own.name for own in one.properties]) for one in schema.labels] == [
         ("Film", ["title", "year"]),
         ("Person", ["name"]),
@@ -42,15 +45,12 @@ def test_compared_texts_have_their_labels() -> None:
 
 
 def test_a_question_has_its_statement_or_its_reason() -> None:
-    schema = read_schema(SCHEMA)
+    schema = parse_schema(SCHEMA)
     words = SchemaWords(schema, find_titles(schema, GraphMapping()), ENGLISH)
-    pair = {
-        "database": "films",
-        "question": "Who acted in 'Kiln'?",
-        "cypher": "MATCH (p:Person)-[:ACTED_IN]->(:Film {title: 'Kiln'}) RETURN p.name",
-    }
+    statement = "MATCH (p:Person)-[:ACTED_IN]->(:Film {title: 'Kiln'}) RETURN p.name"
+    pair = Pair("Who acted in 'Kiln'?", statement, "films", (), False, True)
     found = find_shape(words, pair)
     assert found.shape is not None
     assert "(asked:`Person`)-[:`ACTED_IN`]->(named:`Film`)" in found.text
-    refused = find_shape(words, pair | {"cypher": "MATCH (p:Person) RETURN p.name"})
+    refused = find_shape(words, replace(pair, statement="MATCH (p:Person) RETURN p.name"))
     assert (refused.shape, "\u201cKiln\u201d" in refused.text) == (None, True)

@@ -10,7 +10,8 @@ from pgs_neo4j.model import GraphSchema, SchemaLabel, SchemaProperty, SchemaType
 from pgs_neo4j.pgs.querying.schema.index import index_schema, split_name
 from pgs_neo4j.pgs.querying.schema.text import prune_schema, write_schema
 from pgs_neo4j.text.tokens import estimate
-from tests.schema_needs import ARCHIVE, add_noise, find_needs, merge_schemas, read_pairs
+from tests.published_statements import ARCHIVE
+from tests.schema_needs import add_noise, find_needs, merge_schemas, read_pairs
 
 
 def own(name: str, kind: str = "STRING", *examples: str) -> SchemaProperty:

@@ -11,7 +11,7 @@ from pgs_neo4j.model.graph_schema import GraphSchema, SchemaLabel, SchemaPropert
 from pgs_neo4j.pgs.querying.statements.names import find_names
 from pgs_neo4j.pgs.querying.statements.unknown_names import UnknownName, find_unknown_names
 from tests.bench.wrong_names import measure
-from tests.published_statements import read_published
+from tests.published_statements import ARCHIVE, read_published
 
 
 def listed(names: str) -> tuple[SchemaProperty, ...]:
@@ -119,7 +119,7 @@ def test_an_empty_schema_makes_nothing_wrong() -> None:
 
 
 def test_wrong_names_of_published_statements_are_found_with_the_right_ones(shared: Path) -> None:
-    counts = measure(read_published(shared / "data"))["counts"]
+    counts = measure(read_published(shared / "data" / ARCHIVE))["counts"]
     assert counts["found"] == counts["wrong names"] == 204
     assert counts["right name first"] >= 0.95 * counts["with a right name"]
     # These statements are wrong indeed, and only their publisher did not mark them.
