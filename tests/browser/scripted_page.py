@@ -87,9 +87,11 @@ class ScriptedServer:
         if path in self.held:
             await self.held[path].wait()
         if path in self.streams:
+            last = int(route.request.headers.get("last-event-id", "0"))
             blocks = (
                 f"event: {name}\nid: {number}\ndata: {json.dumps(data)}\n\n"
                 for number, (name, data) in enumerate(self.streams[path], 1)
+                if number > last
             )
             await self._fulfill(route, "text/event-stream", "".join(blocks))
             if self.once:
