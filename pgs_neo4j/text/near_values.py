@@ -9,11 +9,11 @@ change, because they tell values apart: Rocky II is not Rocky III.
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from pgs_neo4j.text.accents import strip_accents
 from pgs_neo4j.text.similar_names import edit_distance
 
 LONGEST_VALUE = 200
@@ -212,6 +212,4 @@ def _make_form(value: str) -> _Form:
 
 
 def _strip_accents(text: str) -> str:
-    letters = unicodedata.normalize("NFKD", text.casefold())
-    plain = "".join(letter for letter in letters if not unicodedata.combining(letter))
-    return plain.translate(_UNDECOMPOSED)
+    return strip_accents(text.casefold()).translate(_UNDECOMPOSED)

@@ -7,7 +7,8 @@ before them show the owner: a ``shipName`` on an order is not the name of the or
 from __future__ import annotations
 
 import re
-import unicodedata
+
+from pgs_neo4j.text.accents import strip_accents
 
 # Best first: if two properties cover equally many nodes, the earlier word wins.
 TITLE_WORDS = (
@@ -132,17 +133,18 @@ _FAMILY = frozenset(
     ("surname", "lastname", "nachname", "familienname", "apellido", "apellidos", "cognome")
 )
 
+# Runs of lower-case letters with the capital before them, or capitals.
 _WORD = re.compile(r"[A-Z]?[^\W\d_A-Z]+|[A-Z]+(?![^\W\d_A-Z])")
+_WORD_OR_NUMBER = re.compile(rf"{_WORD.pattern}|\d+")
 
 
-def split_words(name: str) -> tuple[str, ...]:
-    """Return the words of a name in lower case, without accents.
+def split_words(name: str, *, numbers: bool = False) -> tuple[str, ...]:
+    """Return the words of a name in lower case, without accents, and its ``numbers`` if wanted.
 
     ``displayName`` and ``display_name`` have two.
     """
-    letters = unicodedata.normalize("NFKD", name[:200])
-    plain = "".join(letter for letter in letters if not unicodedata.combining(letter))
-    return tuple(word.lower() for word in _WORD.findall(plain))
+    pattern = _WORD_OR_NUMBER if numbers else _WORD
+    return tuple(word.lower() for word in pattern.findall(strip_accents(name[:200])))
 
 
 def rank_name(name: str, vocabulary: tuple[str, ...]) -> int | None:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
-import unicodedata
 from collections import Counter
 from functools import lru_cache
+
+from pgs_neo4j.text.property_names import split_words
 
 # Words that say little: HAS_CEO and HAS_CATEGORY are not alike.
 _LIGHT_WORDS = """
@@ -16,19 +16,12 @@ _LIGHT_WEIGHT = 0.2
 _MOST_UNEQUAL = 0.95  # names that differ in light words are not equal
 _LEAST_PREFIX = 4  # letters that two forms of one word share, such as author and authored
 _LEAST_RATIO = 0.7  # share of equal letters, below which two words are different words
-# Runs of lower-case letters with the capital before them, capitals, or digits.
-_WORD = re.compile(r"[A-Z]?[^\W\d_A-Z]+|[A-Z]+(?![^\W\d_A-Z])|\d+")
 
 
 @lru_cache(maxsize=65536)
 def split_name(name: str) -> tuple[str, ...]:
-    """Return the words and numbers of a name in lower case, without accents.
-
-    ``HAS_CEO2`` has three: ``has``, ``ceo``, ``2``.
-    """
-    letters = unicodedata.normalize("NFKD", name[:200])
-    plain = "".join(letter for letter in letters if not unicodedata.combining(letter))
-    return tuple(word.lower() for word in _WORD.findall(plain))
+    """Return the words and numbers of a name: ``HAS_CEO2`` has ``has``, ``ceo``, and ``2``."""
+    return split_words(name, numbers=True)
 
 
 @lru_cache(maxsize=65536)
