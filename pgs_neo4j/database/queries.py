@@ -78,6 +78,7 @@ _STRING = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"")
 _COMMENT = re.compile(r"^//.*$", re.MULTILINE)
 # A placeholder in a statement: n:`{labels}` or n.`{properties}`, which is valid Cypher even before
 # it is filled.
+_PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _PLACE = re.compile(r"(\w+\.)?`\{(\w+)\}`")
 
 
@@ -254,6 +255,11 @@ def fill_names(query: Query, **names: Sequence[str]) -> Query:
         return (", " if owner else "|").join(f"{owner}{quote(name)}" for name in names[match[2]])
 
     return replace(query, text=_PLACE.sub(fill, query.text))
+
+
+def quote_odd(name: str) -> str:
+    """Return a name as a statement has it: in back-ticks only if it has other than plain signs."""
+    return name if _PLAIN.fullmatch(name) else quote(name)
 
 
 def quote(name: str) -> str:

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, cast
 
-from pgs_neo4j.database.queries import quote
+from pgs_neo4j.database.queries import quote, quote_odd
 from pgs_neo4j.errors import GateError
 
 Kind = Literal["name", "string", "parameter", "number", "word", "symbol"]
@@ -38,7 +38,6 @@ _TOKEN = re.compile(
     """,
     re.VERBOSE | re.DOTALL,
 )
-_PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,16 +146,11 @@ def _write(token: Token) -> str:
         case "name":
             return quote(token.text)
         case "parameter":
-            return "$" + (token.text if _is_bare(token.text) else quote(token.text))
-        case "word" if not _PLAIN.fullmatch(token.text):
-            return quote(
-                token.text
-            )  # the server may take letters for a keyword's that look like it
+            numbered = token.text.isascii() and token.text.isdigit()
+            return "$" + (token.text if numbered else quote_odd(token.text))
+        case "word":  # the server may take letters for a keyword's that look like them
+            return quote_odd(token.text)
     return token.text
-
-
-def _is_bare(name: str) -> bool:
-    return _PLAIN.fullmatch(name) is not None or (name.isascii() and name.isdigit())
 
 
 def _is_wordlike(token: Token) -> bool:

@@ -12,18 +12,16 @@ from __future__ import annotations
 
 import json
 import math
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from pgs_neo4j.database.queries import quote
+from pgs_neo4j.database.queries import quote_odd
 from pgs_neo4j.model import GraphSchema, SchemaProperty, SchemaType
 from pgs_neo4j.pgs.querying.schema.index import SchemaIndex, index_schema
 from pgs_neo4j.pgs.querying.schema.ranking import Piece, rank_pieces
 from pgs_neo4j.text.tokens import BYTES_PER_TOKEN, estimate
 
-_PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _BARE = frozenset(("INTEGER", "FLOAT", "BOOLEAN"))
 """Types whose examples have no quotation marks, as in Cypher."""
 
@@ -146,11 +144,7 @@ def _group_ends(ends: Iterable[tuple[str, str]]) -> list[tuple[tuple[str, ...], 
 
 
 def _write_names(names: Sequence[str]) -> str:
-    return ":" + "|".join(map(_write_name, names)) if names else ""
-
-
-def _write_name(name: str) -> str:
-    return name if _PLAIN.fullmatch(name) else quote(name)
+    return ":" + "|".join(map(quote_odd, names)) if names else ""
 
 
 def _write_properties(properties: Sequence[SchemaProperty]) -> str:
@@ -162,7 +156,7 @@ def _write_property(own: SchemaProperty) -> str:
     bare = bool(own.types) and _BARE.issuperset(own.types)
     examples = own.examples if bare else map(_quote_text, own.examples)
     values = " ".join(filter(None, (types, " | ".join(examples))))
-    return f"{_write_name(own.name)}: {values}" if values else _write_name(own.name)
+    return f"{quote_odd(own.name)}: {values}" if values else quote_odd(own.name)
 
 
 def _quote_text(text: str) -> str:

@@ -7,13 +7,12 @@ accepts all of them and returns no rows, so neither a model nor a user would not
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Literal
 
-from pgs_neo4j.database.queries import quote
+from pgs_neo4j.database.queries import quote_odd
 from pgs_neo4j.model.graph_schema import GraphSchema
 from pgs_neo4j.pgs.querying.statements.names import (
     EntityKind,
@@ -44,7 +43,6 @@ _SAME_ENDS = 0.3
 _REVERSED_ENDS = 0.2
 _ONE_END = 0.1
 
-_PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _short = partial(shortened, length=60)
 
 
@@ -448,5 +446,4 @@ def _join(names: Sequence[str]) -> str:
 
 
 def _show(name: str) -> str:
-    short = _short(name)
-    return short if _PLAIN.fullmatch(short) else quote(short)
+    return quote_odd(_short(name))
