@@ -10,7 +10,14 @@ import re
 from collections.abc import Sequence
 
 from pgs_neo4j.cli.pages.runs_page import resume_command
-from pgs_neo4j.cli.pages.text import columns, fit_line, item, labeled_rows, moment, wrap_lines
+from pgs_neo4j.cli.pages.text import (
+    columns,
+    fit_line,
+    item,
+    labeled_rows,
+    moment,
+    statement_lines,
+)
 from pgs_neo4j.export import figures, statement, wording
 from pgs_neo4j.export.judge import Judge
 from pgs_neo4j.model import (
@@ -24,7 +31,6 @@ from pgs_neo4j.model import (
 )
 from pgs_neo4j.text.citations import distinct, name_of
 from pgs_neo4j.text.claims.marking import unmark
-from pgs_neo4j.text.clauses import break_clauses
 from pgs_neo4j.text.commands import shell_word
 from pgs_neo4j.text.gist import SAME, Rarity, gist
 from pgs_neo4j.text.node_text import is_handle
@@ -91,8 +97,7 @@ def _read_statement(answer: Answer, width: int) -> list[str]:
     read = answer.shown.rows if answer.shown else None
     if read is None:
         return []
-    clauses = break_clauses(read.statement).splitlines()
-    code = [f"  {line}" for clause in clauses for line in wrap_lines(clause, width - 2)]
+    code = statement_lines(read.statement, width, "  ")
     notes = (line for note in statement.list_notes(read) for line in item(note, width))
     return [statement.TITLE, *code, *notes]
 

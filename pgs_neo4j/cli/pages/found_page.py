@@ -5,10 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from pgs_neo4j.cli.pages.text import columns, fitting_length, item, wrap_lines
+from pgs_neo4j.cli.pages.text import (
+    columns,
+    fitting_length,
+    item,
+    statement_lines,
+    wrap_lines,
+)
 from pgs_neo4j.export.statement import list_cells, list_notes
 from pgs_neo4j.model import Found, FoundFact, FoundFinding, FoundItem, FoundUnit, StatementRows
-from pgs_neo4j.text.clauses import break_clauses
 from pgs_neo4j.text.json_data import Json, plain_data
 from pgs_neo4j.text.shown import counted, one_line, seconds
 from pgs_neo4j.text.words import stem, words
@@ -84,11 +89,7 @@ def _rows(read: StatementRows, width: int) -> list[str]:
         for alias, *cells in rows
     ]
     return [
-        *(
-            line
-            for clause in break_clauses(read.statement).splitlines()
-            for line in wrap_lines(one_line(clause), width)
-        ),
+        *statement_lines(read.statement, width),
         "",
         *(line for row in listed for line in wrap_lines(row, width, subsequent_indent=INDENT)),
         *(line for note in list_notes(read) for line in item(note, width)),

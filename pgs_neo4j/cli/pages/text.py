@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
+from pgs_neo4j.text.clauses import break_clauses
 from pgs_neo4j.text.shown import one_line
 
 _STYLE = re.compile(r"\x1b\[[0-9;]*m")
@@ -116,6 +117,15 @@ def labeled(label: str, text: str, width: int, column: int = LABEL) -> list[str]
 def labeled_rows(rows: Iterable[tuple[str, str]], width: int, column: int = LABEL) -> list[str]:
     """Return the lines of labels with texts beside them; rows without text are left out."""
     return [line for label, text in rows if text for line in labeled(label, text, width, column)]
+
+
+def statement_lines(statement: str, width: int, indent: str = "") -> list[str]:
+    """Return a Cypher statement as lines, each clause on lines of its own."""
+    return [
+        f"{indent}{line}"
+        for clause in break_clauses(statement).splitlines()
+        for line in wrap_lines(one_line(clause), width - len(indent))
+    ]
 
 
 def item(text: str, width: int) -> list[str]:
