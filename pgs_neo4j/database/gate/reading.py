@@ -20,10 +20,17 @@ from pgs_neo4j.database.gate.plan import check_plan
 from pgs_neo4j.database.gate.rules import check_tokens
 from pgs_neo4j.database.gate.tokens import Token, read_tokens, write_tokens
 from pgs_neo4j.database.gate.values import plain_value, size_bytes
-from pgs_neo4j.errors import DatabaseTimeoutError, GateError, QueryError
+from pgs_neo4j.errors import (
+    DatabaseMemoryError,
+    DatabaseTimeoutError,
+    GateError,
+    QueryError,
+)
 from pgs_neo4j.model import StatementRows
 from pgs_neo4j.text.node_text import shortened
 
+UNREADABLE = (GateError, QueryError, DatabaseTimeoutError, DatabaseMemoryError)
+"""Errors of one statement; another statement may pass."""
 MOST_NAMED = 5  # parameters in a message
 # What Neo4j says about a statement, and the position in it, which is not that of the user's text.
 _REFUSED = re.compile(r"Neo4j refused a statement \(Neo\.ClientError\.[\w.]+\): (.*)", re.DOTALL)

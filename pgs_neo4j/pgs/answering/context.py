@@ -55,7 +55,6 @@ _GROUP = re.compile(
     re.IGNORECASE,
 )
 _ALIAS = re.compile(r"([ntr])(\d{1,9})", re.IGNORECASE)
-_KINDS = {"r": "R", "R": "R"}  # rows are cited with a capital letter, [R3]; models write [r3] also
 # Receipt codes stand between nodes, relationships, rows, and passages, never within one of them.
 _BLOCK = re.compile(r"\n(?=\[[ntR]\d|## )")
 _FORMAT = """\
@@ -368,8 +367,9 @@ def defuse_relationships(text: str) -> str:
 
 
 def _find_aliases(inside: str) -> list[str]:
-    found = _ALIAS.findall(inside)
-    return [f"{_KINDS.get(kind, kind.lower())}{int(number)}" for kind, number in found]
+    # Rows are cited with a capital letter, [R3], although models may write [r3].
+    found = ((kind.lower(), int(number)) for kind, number in _ALIAS.findall(inside))
+    return [f"{'R' if kind == 'r' else kind}{number}" for kind, number in found]
 
 
 FORMS = (

@@ -15,13 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pgs_neo4j.database.connection import Database
+from pgs_neo4j.database.gate.reading import UNREADABLE
 from pgs_neo4j.database.search_indexes import SearchIndex
-from pgs_neo4j.errors import (
-    DatabaseMemoryError,
-    DatabaseTimeoutError,
-    GateError,
-    QueryError,
-)
 from pgs_neo4j.graph.scores import add_weighted, best_first, spread
 from pgs_neo4j.model import (
     FoundFact,
@@ -310,7 +305,7 @@ async def search_rows(view: SearchView, trace: SearchTrace) -> dict[str, float]:
     index = await view.schema.get(view.db)
     try:
         read = await read_by_shape(view.db, index.schema, view.mapping, view.question)
-    except (GateError, QueryError, DatabaseTimeoutError, DatabaseMemoryError) as error:
+    except UNREADABLE as error:
         read = ShapeRead(reason=str(error))
     trace.rows, trace.reason = read.rows, read.reason
     return {}

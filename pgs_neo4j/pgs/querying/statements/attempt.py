@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from pgs_neo4j.database.connection import Database
-from pgs_neo4j.database.gate.reading import ReadLimits, check_statement, read_statement
+from pgs_neo4j.database.gate.reading import UNREADABLE, ReadLimits, check_statement, read_statement
 from pgs_neo4j.database.gate.tokens import read_tokens, write_tokens
-from pgs_neo4j.errors import DatabaseMemoryError, DatabaseTimeoutError, GateError, QueryError
 from pgs_neo4j.model import GraphSchema, StatementRows, StatementTry
 from pgs_neo4j.pgs.querying.statements.empty import explain_empty
 from pgs_neo4j.pgs.querying.statements.known_names import leave_unknown
@@ -35,7 +34,7 @@ async def try_statement(
             return StatementTry(statement=statement, problem="; ".join(map(str, unknown)))
         linked = await link_values(db, tokens, names, schema)
         read = await read_statement(db, write_tokens(linked.tokens), limits=LIMITS)
-    except (GateError, QueryError, DatabaseTimeoutError, DatabaseMemoryError) as error:
+    except UNREADABLE as error:
         return StatementTry(statement=statement, problem=str(error))
     if not read.rows and read.truncated:
         return StatementTry(statement=statement, problem=TOO_LARGE)
