@@ -99,6 +99,10 @@ class MappingError(UsageError):
     """A graph mapping is malformed or matches nothing in the database."""
 
 
+class ScopeError(UsageError):
+    """A scope is malformed or missing, or an operation is not possible within a scope."""
+
+
 class EmptyGraphError(UsageError):
     """The graph has no nodes to partition or read."""
 

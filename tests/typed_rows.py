@@ -21,6 +21,7 @@ KINDS: dict[str, tuple[type, ...]] = {
     "float": (float,),
     "number": (int, float),
     "str": (str,),
+    "graph": (str,),
     "bytes": (bytes, bytearray),
     "datetime": (DateTime,),
     "dict": (dict,),

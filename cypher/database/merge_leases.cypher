@@ -4,7 +4,7 @@
 // The node's lock is taken before any of its data is read, and the clock is read after that. So a
 // statement that waited for the lock judges by the time at which it got the lock. Fences start from
 // the time, so that they never repeat when a graph is removed and added again.
-// params: graph: str, holder: str, seconds: number, longest: number
+// params: graph: graph, holder: str, seconds: number, longest: number
 // returns: taken: bool, holder: str, fence: int, acquired_at: str, expires_at: str, abandoned: int
 // mode: write
 MATCH (g:PgsGraph {name: $graph})

@@ -1,6 +1,7 @@
 // Versions of Neo4j and GDS, and the number of nodes, once the server is ready.
 // returns: neo4j: str, gds: str, nodes: int
 // mode: read
+// sees: everything
 CALL dbms.components() YIELD name, versions
 WITH name, versions
 WHERE name = 'Neo4j Kernel'

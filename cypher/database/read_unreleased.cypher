@@ -1,5 +1,5 @@
 // The holder that has not released the lease, alive or not; no row without one.
-// params: graph: str
+// params: graph: graph
 // returns: holder: str
 // mode: read
 MATCH (l:PgsLease {name: $graph})

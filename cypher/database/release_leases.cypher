@@ -1,6 +1,6 @@
 // Take a graph's lease away from its holder and discard what it was building. The next fence is
 // used up, so that the holder cannot begin anything else. No row if the lease is free.
-// params: graph: str
+// params: graph: graph
 // returns: holder: str, fence: int, acquired_at: str, expires_at: str, abandoned: int
 // mode: write
 MATCH (l:PgsLease {name: $graph})

@@ -1,5 +1,5 @@
 // Release a lease if this holder still has it. The fence stays, so that no number repeats.
-// params: graph: str, holder: str
+// params: graph: graph, holder: str
 // returns: fence: int
 // mode: write
 MATCH (l:PgsLease {name: $graph})

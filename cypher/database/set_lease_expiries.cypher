@@ -1,5 +1,5 @@
 // Renew a lease from now on; no row if it is gone or has another holder.
-// params: graph: str, holder: str, fence: int, seconds: number
+// params: graph: graph, holder: str, fence: int, seconds: number
 // returns: fence: int
 // mode: write
 MATCH (l:PgsLease {name: $graph})

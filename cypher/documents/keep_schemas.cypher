@@ -1,5 +1,5 @@
 // Keep the schemas of a graph's documents.
-// params: graph: str, holder: str, schemas: list[str]
+// params: graph: graph, holder: str, schemas: list[str]
 // returns: kept: bool
 // mode: write
 MATCH (w:PgsIngest {graph: $graph})

@@ -1,7 +1,8 @@
 // A document of a graph with its chunks in order, and how many entities these mention.
-// params: graph: str, id: str
+// params: graph: graph, id: str
 // returns: document: dict, chunks: list[dict], entities: int
 // mode: read
+// sees: documents
 MATCH (d:LoadedNode {graph: $graph, id: $id})
 WHERE d:Document
 RETURN d {.source, .loader, .media_type, ingested_at: toString(d.ingested_at)} AS document,

@@ -1,9 +1,10 @@
 // What chunks call some entities, by type and spelling, and how they describe them. `count` and
 // `texts` leave out chunks that are about to go. Descriptions come in the order of their hashes.
-// params: graph: str, entities: list[str], gone: list[str], most: int
+// params: graph: graph, entities: list[str], gone: list[str], most: int
 // returns: entity_key: str, entity_type: str, names: list[dict], fragments: list[dict]
 // mode: read
 // plan: once
+// sees: documents
 UNWIND $entities AS id
 MATCH (e:LoadedNode {graph: $graph, id: id})
 CALL (e) {

@@ -1,10 +1,11 @@
 // Relations between entities as they stand. They are looked for between both of their ends, since
 // one of them may have very many.
-// params: graph: str, rows: list[dict]
+// params: graph: graph, rows: list[dict]
 // returns: place: int, fact: str, fact_weight: float, keywords: list[str], weight: float,
 //   mentions: int, chunks: list[str]
 // mode: read
 // plan: once
+// sees: documents
 UNWIND $rows AS row
 MATCH (s:LoadedNode {graph: $graph, id: row.source})
 MATCH (t:LoadedNode {graph: $graph, id: row.target})

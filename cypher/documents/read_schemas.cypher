@@ -1,5 +1,5 @@
 // The schemas that documents of a graph were extracted and pruned by.
-// params: graph: str
+// params: graph: graph
 // returns: schemas: list[str]
 // mode: read
 MATCH (w:PgsIngest {graph: $graph})

@@ -1,9 +1,10 @@
 // Some of the chunks that mention both ends of some relations, with what each extraction holds:
 // those after an id. They are looked for among those of the end that has fewer.
-// params: graph: str, rows: list[dict], gone: list[str], after: str, limit: int
+// params: graph: graph, rows: list[dict], gone: list[str], after: str, limit: int
 // returns: id: str, extraction: str, sure: bool
 // mode: read
 // plan: once
+// sees: documents
 UNWIND $rows AS row
 MATCH (s:LoadedNode {graph: $graph, id: row.source})
 MATCH (t:LoadedNode {graph: $graph, id: row.target})

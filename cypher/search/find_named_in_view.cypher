@@ -1,18 +1,21 @@
 // Nodes of a view by those of some labels, and of some types of relationships, that they have: how
 // many have the same ones, and `most` of them. Nodes without any are counted.
-// params: view: list[str], labels: list[str], types: list[str], most: int
+// params: view: list[str], labels: list[str], types: list[str], most: int, scope: dict
 // returns: names: list[str], count: int, nodes: list[str]
 // mode: read
+// sees: nodes
 CALL () {
   WITH $view AS view WHERE size(view) > 0
-  MATCH (n:$any(view)) RETURN n
+  MATCH (n:$any(view)) WHERE all(k IN keys($scope) WHERE n[k] = $scope[k]) RETURN n
   UNION ALL
   WITH $view AS view WHERE size(view) = 0
-  MATCH (n) WHERE none(label IN labels(n) WHERE label STARTS WITH 'Pgs') RETURN n
+  MATCH (n)
+  WHERE none(label IN labels(n) WHERE label STARTS WITH 'Pgs') AND all(k IN keys($scope) WHERE n[k] = $scope[k])
+  RETURN n
 }
 WITH DISTINCT elementId(n) AS element_id, [label IN labels(n) WHERE label IN $labels] +
      CASE size($types) WHEN 0 THEN [] ELSE COLLECT {
-       MATCH (n)-[r]-() WHERE type(r) IN $types
+       MATCH (n)-[r]-(o) WHERE type(r) IN $types AND all(k IN keys($scope) WHERE o[k] = $scope[k])
        RETURN DISTINCT type(r) AS type ORDER BY type
      } END AS names
 ORDER BY element_id

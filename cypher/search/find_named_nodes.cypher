@@ -1,10 +1,14 @@
 // Some members of partitions, in the order of these, that have one of some labels or a relationship
 // of one of some types.
-// params: partitions: list[str], labels: list[str], types: list[str], most: int
+// params: partitions: list[str], labels: list[str], types: list[str], most: int, scope: dict
 // returns: element_id: str
 // mode: read
+// sees: nodes
 UNWIND $partitions AS uid
 MATCH (:PgsPartition {uid: uid})<-[:PGS_IN]-(n)
-WHERE any(label IN labels(n) WHERE label IN $labels)
-   OR (size($types) > 0 AND EXISTS { (n)-[:$any($types)]-() })
+WHERE all(k IN keys($scope) WHERE n[k] = $scope[k])
+  AND (any(label IN labels(n) WHERE label IN $labels)
+       OR (size($types) > 0 AND EXISTS {
+             (n)-[:$any($types)]-(o) WHERE all(k IN keys($scope) WHERE o[k] = $scope[k])
+           }))
 RETURN elementId(n) AS element_id LIMIT $most

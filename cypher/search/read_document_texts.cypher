@@ -1,14 +1,15 @@
 // The texts of documents by their element ids: of each at most `passages` passages, and of each of
 // these at most `most` characters. A passage that no document has is its own.
 // params: ids: list[str], labels: list[str], types: list[str], text: list[dict], passages: int,
-//   most: int
+//   most: int, scope: dict
 // returns: document: str, texts: list[str]
 // mode: read
-MATCH (d)
-WHERE elementId(d) IN $ids
+// sees: nodes
+MATCH (d) WHERE elementId(d) IN $ids AND all(k IN keys($scope) WHERE d[k] = $scope[k])
 CALL (d) {
   OPTIONAL MATCH (d)-[:$any($types)]-(c)
   WHERE any(label IN labels(c) WHERE label IN $labels)
+    AND all(k IN keys($scope) WHERE c[k] = $scope[k])
   WITH coalesce(c, d) AS passage
   ORDER BY elementId(passage)
   RETURN collect(passage)[..$passages] AS passages

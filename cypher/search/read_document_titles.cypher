@@ -1,9 +1,9 @@
 // The titles of documents by their element ids. One without a title or a name is left out.
-// params: ids: list[str]
+// params: ids: list[str], scope: dict
 // returns: document: str, title: str
 // mode: read
-MATCH (d)
-WHERE elementId(d) IN $ids
+// sees: nodes
+MATCH (d) WHERE elementId(d) IN $ids AND all(k IN keys($scope) WHERE d[k] = $scope[k])
 WITH elementId(d) AS document, coalesce(toStringOrNull(d.title), toStringOrNull(d.name)) AS title
 WHERE title IS NOT NULL
 RETURN document, title

@@ -2,6 +2,7 @@
 // params: types: list[str], embedding: str
 // returns: type: str, dimensions: int, relationships: int
 // mode: read
+// sees: everything
 CALL () {
   WITH $types AS types WHERE size(types) > 0
   MATCH ()-[r:$any(types)]->() RETURN r

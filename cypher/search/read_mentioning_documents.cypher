@@ -2,18 +2,25 @@
 // the uid of a partition with the ranks to read. A passage that no document has is its own. Nodes
 // that more than `most` passages mention, and passages outside the partitions, are left out.
 // params: places: list[dict], partitions: list[str], labels: list[str], types: list[str],
-//   mentions: list[str], most: int
+//   mentions: list[str], most: int, scope: dict
 // returns: partition: int, rank: int, document: str, home: int, passages: int
 // mode: read
+// sees: nodes
 UNWIND $places AS place
 MATCH (p:PgsPartition {uid: place.partition})<-[m:PGS_IN]-(n)
 WHERE m.rank IN place.ranks AND none(label IN labels(n) WHERE label IN $labels)
-  AND COUNT { MATCH (n)-[:$any($mentions)]-() RETURN 1 AS mention LIMIT $most + 1 } <= $most
+  AND all(k IN keys($scope) WHERE n[k] = $scope[k])
+  AND COUNT {
+        MATCH (n)-[:$any($mentions)]-(o) WHERE all(k IN keys($scope) WHERE o[k] = $scope[k])
+        RETURN 1 AS mention LIMIT $most + 1
+      } <= $most
 MATCH (n)-[:$any($mentions)]-(c)
 WHERE any(label IN labels(c) WHERE label IN $labels)
+  AND all(k IN keys($scope) WHERE c[k] = $scope[k])
 MATCH (c)-[:PGS_IN]->(q:PgsPartition)
 WHERE q.uid IN $partitions
 OPTIONAL MATCH (c)-[:$any($types)]-(d)
+WHERE all(k IN keys($scope) WHERE d[k] = $scope[k])
 WITH p.id AS partition, m.rank AS rank, q.id AS home, c,
      coalesce(min(elementId(d)), elementId(c)) AS document
 RETURN partition, rank, document, home, count(*) AS passages

@@ -2,11 +2,12 @@
 // The facts of relationships within the view are text of their source. If `facts` is
 // empty, no relationship is read.
 // params: nodes: list[str], text: list[dict], title: list[dict], key: list[dict], facts:
-//   list[dict]
+//   list[dict], scope: dict
 // returns: nodes: list[dict]
 // mode: read
+// sees: nodes
 UNWIND $nodes AS wanted
-MATCH (n) WHERE elementId(n) = wanted
+MATCH (n) WHERE elementId(n) = wanted AND all(k IN keys($scope) WHERE n[k] = $scope[k])
 WITH n, CASE size($facts) WHEN 0 THEN [] ELSE COLLECT {
   UNWIND $facts AS view
   MATCH (n)-[r]->(t)
@@ -19,6 +20,7 @@ WITH n, CASE size($facts) WHEN 0 THEN [] ELSE COLLECT {
           WHEN 0 THEN none(label IN labels(t) WHERE label STARTS WITH 'Pgs')
           ELSE any(label IN labels(t) WHERE label IN view.labels)
         END
+    AND all(k IN keys($scope) WHERE t[k] = $scope[k])
   RETURN {
     type: type(r), name: r[view.name], fact: r[view.fact], node: elementId(t), target:
     head([name IN [own IN view.names WHERE own.label IN labels(t) + '' | toStringOrNull(t[own.property])]

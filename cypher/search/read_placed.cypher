@@ -4,12 +4,13 @@
 // empty, no relationship is read. In one row, because rows cost more than nodes: partition, rank,
 // element id, labels, texts, title, and key.
 // params: places: list[dict], text: list[dict], title: list[dict], key: list[dict], most: int?,
-//   facts: list[dict]
+//   facts: list[dict], scope: dict
 // returns: members: list[list[any?]]
 // mode: read
+// sees: nodes
 UNWIND $places AS place
 MATCH (p:PgsPartition {uid: place.partition})<-[m:PGS_IN]-(n)
-WHERE m.rank IN place.ranks
+WHERE m.rank IN place.ranks AND all(k IN keys($scope) WHERE n[k] = $scope[k])
 WITH p.id AS partition, m.rank AS rank, n, CASE size($facts) WHEN 0 THEN [] ELSE COLLECT {
   UNWIND $facts AS view
   MATCH (n)-[r]->(t)
@@ -22,6 +23,7 @@ WITH p.id AS partition, m.rank AS rank, n, CASE size($facts) WHEN 0 THEN [] ELSE
           WHEN 0 THEN none(label IN labels(t) WHERE label STARTS WITH 'Pgs')
           ELSE any(label IN labels(t) WHERE label IN view.labels)
         END
+    AND all(k IN keys($scope) WHERE t[k] = $scope[k])
   RETURN {
     type: type(r), name: r[view.name], fact: r[view.fact], node: elementId(t), target:
     head([name IN [own IN view.names WHERE own.label IN labels(t) + '' | toStringOrNull(t[own.property])]

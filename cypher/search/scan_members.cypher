@@ -8,9 +8,10 @@
 // well, since they may stand at the ends of lines. The facts of relationships within the view are
 // text of their source. If `facts` is empty, no relationship is read.
 // params: partitions: list[str], text: list[dict], wanted: list[dict], most: int, dropped:
-//   list[str], alike: list[list[str]], facts: list[dict]
+//   list[str], alike: list[list[str]], facts: list[dict], scope: dict
 // returns: searched: int, found: list[dict]
 // mode: read
+// sees: nodes
 CALL () {
   UNWIND $partitions AS uid
   MATCH (p:PgsPartition {uid: uid})
@@ -19,6 +20,7 @@ CALL () {
 CALL () {
   UNWIND range(0, size($partitions) - 1) AS place
   MATCH (p:PgsPartition {uid: $partitions[place]})<-[m:PGS_IN]-(n)
+  WHERE all(k IN keys($scope) WHERE n[k] = $scope[k])
   WITH place, m, n,
        reduce(joined = '', value IN
          [own IN $text WHERE own.label IN labels(n) + '' | n[own.property]]
@@ -34,6 +36,7 @@ CALL () {
                    WHEN 0 THEN none(label IN labels(t) WHERE label STARTS WITH 'Pgs')
                    ELSE any(label IN labels(t) WHERE label IN view.labels)
                  END
+             AND all(k IN keys($scope) WHERE t[k] = $scope[k])
            UNWIND [r[view.fact], head([
              name IN [own IN view.names WHERE own.label IN labels(t) + '' | toStringOrNull(t[own.property])]
              + [own IN $text WHERE own.label IN labels(t) + '' AND t[own.property] IS :: STRING NOT NULL

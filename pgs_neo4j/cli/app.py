@@ -272,6 +272,14 @@ def pgs(
             help="What stderr has: lines of text, or JSON log records.  [default: text]",
         ),
     ] = None,
+    scope: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--scope",
+            metavar="PROPERTY=VALUE",
+            help="See only nodes with this value, and graphs of this scope; repeatable.",
+        ),
+    ] = None,
 ) -> None:
     """Read all of a Neo4j graph that matters, cite it, and say what is missing.
 
@@ -279,8 +287,10 @@ def pgs(
     """
     del version
     from pgs_neo4j.cli import logs
+    from pgs_neo4j.cli import scope as scopes
 
     logs.choose(log_format)
+    scopes.choose(scope or ())
 
 
 def main() -> None:

@@ -14,7 +14,7 @@ from contextlib import (
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pgs_neo4j.cli import logs, output
+from pgs_neo4j.cli import logs, output, scope
 from pgs_neo4j.cli.completion import refresh
 from pgs_neo4j.errors import UsageError
 from pgs_neo4j.events import Event, OnEvent, Warned, ignore
@@ -59,6 +59,8 @@ async def _open(
     Without a listener to show progress, prints a note if connecting takes long.
     """
     logs.apply_settings(settings)
+    if (chosen := scope.chosen()) is not None:
+        settings = {**settings, "scope": chosen}
     warnings = _SettingsWarnings(on_event)
     connecting = connect(on_event=warnings, **settings)
     async with AsyncExitStack() as stack:

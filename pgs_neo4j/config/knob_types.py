@@ -12,6 +12,7 @@ from pgs_neo4j.config.schedule_table import ScheduleEntry
 from pgs_neo4j.config.search_table import SearchDefaults
 from pgs_neo4j.config.settings import Provider
 from pgs_neo4j.config.token_table import TokenEntry
+from pgs_neo4j.model.scope import ScopeValue
 
 
 class Knobs(TypedDict, total=False):
@@ -69,6 +70,7 @@ class SettingsOverrides(Knobs, total=False):
     neo4j_database: str | None
     neo4j_ca: str | None
     graph: str | None
+    scope: Mapping[str, ScopeValue] | None
     llm_provider: Provider | None
     llm_base_url: str | None
     llm_api_key: str | SecretStr | None

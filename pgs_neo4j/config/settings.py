@@ -13,6 +13,7 @@ from pgs_neo4j.config.models_table import Models
 from pgs_neo4j.config.provenance import Provenance, Sourced, read_sources_once
 from pgs_neo4j.config.providers import ProviderName
 from pgs_neo4j.config.schedule_table import Schedule
+from pgs_neo4j.config.scope_table import ScopeValues
 from pgs_neo4j.config.search_table import Search, SearchDefaults
 from pgs_neo4j.config.token_table import TokenEntries
 
@@ -56,6 +57,14 @@ class Settings(Sourced):
     graph: Annotated[
         str | None, About("connection"), Field(description="the graph to use when none is named")
     ] = None
+    scope: Annotated[
+        ScopeValues,
+        About("connection"),
+        Field(
+            description="values that every node must have, or pgs does not see it, in one [scope] "
+            "table of PROPERTY = value"
+        ),
+    ] = {}  # noqa: RUF012 - pydantic copies defaults
     llm_provider: Annotated[
         Provider | None,
         About("models"),

@@ -13,7 +13,7 @@ from contextlib import AbstractContextManager, aclosing, asynccontextmanager
 from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from pathlib import Path
-from typing import Literal, TypeVar
+from typing import Literal, TypeVar, cast
 
 import neo4j
 from neo4j import (
@@ -48,7 +48,8 @@ from pgs_neo4j.database.server import (
     shown_address,
 )
 from pgs_neo4j.database.stored_data import check_rows, lacks_values
-from pgs_neo4j.errors import GraphChangedError
+from pgs_neo4j.errors import GraphChangedError, ScopeError
+from pgs_neo4j.model.scope import NO_SCOPE, Scope
 from pgs_neo4j.telemetry import spans
 from pgs_neo4j.telemetry.spans import SpanNotes, start_span
 
@@ -68,6 +69,9 @@ class Database:
 
     A ``fence`` keeps deleted text out of the database. A write raises TextDeletedError and changes
     nothing if it contains text of a document whose deletion began after the fence was taken.
+
+    With a ``scope``, statements see only the nodes of the user that have its values, and only the
+    graphs of the scope. A statement that could see more raises ScopeError.
     """
 
     driver: AsyncDriver = field(repr=False)
@@ -80,6 +84,7 @@ class Database:
     languages: tuple[str, ...] = ("5",)
     fence: Fence | None = field(default=None, repr=False)
     require_room: RequireRoom = field(default=allow, repr=False)
+    scope: Scope = NO_SCOPE
 
     async def read(self, query: Query, **params: object) -> list[Row]:
         """Return all rows of a read statement.
@@ -91,7 +96,7 @@ class Database:
         """
         query.check(params, ("read",))
         with self._span(query.name):
-            rows = await self._read(query, params)
+            rows = self._select(query, await self._read(query, self.bind(query, params)))
             check_rows(query, rows)
             return rows
 
@@ -104,7 +109,7 @@ class Database:
         """
         query.check(params, ("write", "data", "schema"))
         with self._span(query.name):
-            return await self._write(query, params)
+            return self._select(query, await self._write(query, self.bind(query, params)))
 
     async def transact(
         self,
@@ -148,7 +153,7 @@ class Database:
                 self._session("write") as session,
                 await session.begin_transaction() as transaction,
             ):
-                result = await transaction.run(query.text, sent(params))
+                result = await transaction.run(query.text, sent(self.bind(query, params)))
                 rows = [dict(record) async for record in result]
                 await transaction.rollback()
                 return rows
@@ -156,7 +161,8 @@ class Database:
     async def batch(self, query: Query, **params: object) -> list[Row]:
         """Run a statement that commits in batches and return its rows. Never retries it."""
         query.check(params, ("batch",))
-        return (await self.call(query.text, params, "write", name=query.name))[1]
+        bound = self.bind(query, params)
+        return (await self.call(query.text, bound, "write", name=query.name))[1]
 
     async def stream(
         self,
@@ -176,6 +182,7 @@ class Database:
         may have damaged. The deadline applies to each wait for a row and not to the whole stream.
         """
         query.check(params, ("read",))
+        bound = self.bind(query, params)
         now = asyncio.get_running_loop().time
         due = now() + self.timeout_s
 
@@ -193,7 +200,7 @@ class Database:
             with self._translate_errors():
                 async with self._session("read", fetch) as session:
                     async with asyncio.timeout_at(due):
-                        records = aiter(await session.run(query.text, sent(params)))
+                        records = aiter(await session.run(query.text, sent(bound)))
                     row = await fetch_row(records)
                     while row is not None:
                         yield row
@@ -240,8 +247,9 @@ class Database:
     async def explain(self, text: str, params: Row, timeout_s: float) -> tuple[Row, str]:
         """Return the plan of a statement without running it, and its type: ``r`` for a read.
 
-        Raises QueryError if the server cannot plan it.
+        Raises QueryError if the server cannot plan it, and ScopeError within a scope.
         """
+        self.require_no_scope("Cypher reads the whole database")
         explained = neo4j.Query(queries.explained(text), timeout=timeout_s)
         with self._span(spans.GATE), self._translate_errors():
             async with asyncio.timeout(timeout_s), self._session("read") as session:
@@ -253,9 +261,10 @@ class Database:
     ) -> tuple[list[str], list[Row], bool]:
         """Return the columns and first rows of a read, and whether it has more rows.
 
-        The server ends a statement that takes longer than ``timeout_s`` seconds. Raises QueryError
-        and DatabaseTimeoutError.
+        The server ends a statement that takes longer than ``timeout_s`` seconds. Raises QueryError,
+        DatabaseTimeoutError, and ScopeError within a scope.
         """
+        self.require_no_scope("Cypher reads the whole database")
         timed = neo4j.Query(text, timeout=timeout_s)
         with self._span(spans.GATE), self._translate_errors():
             async with (
@@ -267,6 +276,48 @@ class Database:
                 columns = list(result.keys())
                 # The rest is not fetched, and the server drops it.
                 return columns, [dict(one) for one in records[:most_rows]], len(records) > most_rows
+
+    def scoped(self, scope: Scope) -> Database:
+        """Return this database within a scope."""
+        return self if scope == self.scope else replace(self, scope=scope)
+
+    def bind(self, query: Query, params: Row) -> Row:
+        """Return the parameters with which the server runs a statement within the scope.
+
+        Raises ScopeError for a statement that sees the whole database.
+        """
+        if query.sees == "everything":
+            self.require_no_scope(f"{query.name} reads the whole database")
+        bound = {name: self._qualify(query.params[name], value) for name, value in params.items()}
+        return bound | (
+            {queries.SCOPE: self.scope.as_dict()} if queries.SCOPE in query.params else {}
+        )
+
+    def _qualify(self, kind: str, value: object) -> object:
+        if not self.scope or value is None:
+            return value
+        if kind.removesuffix("?") == queries.GRAPH_NAME:
+            return self.scope.qualify(cast(str, value))
+        if kind == f"list[{queries.GRAPH_NAME}]":
+            return [self.scope.qualify(name) for name in cast("list[str]", value)]
+        return value
+
+    def _select(self, query: Query, rows: list[Row]) -> list[Row]:
+        """Leave out rows about graphs of other scopes, and return the names of graphs as given."""
+        column = next(
+            (name for name, kind in query.columns.items() if kind == queries.GRAPH_NAME), None
+        )
+        if column is None:
+            return rows
+        named = ((row, self.scope.strip(row[column])) for row in rows)
+        return [row | {column: name} for row, name in named if name is not None]
+
+    def require_no_scope(self, action: str) -> None:
+        """Raise ScopeError within a scope; ``action`` is the beginning of its sentence."""
+        if self.scope:
+            raise ScopeError(
+                f"{action}, which is not possible within a scope; use an engine without a scope"
+            )
 
     async def fenced(self) -> Database:
         """Return this database with a fence, for a writer that is about to read.

@@ -14,7 +14,9 @@ A statement without parameters has no ``params:`` line, and a statement without 
 the value may be null. In a column without a question mark, a null means that another transaction
 deleted something while the statement ran, and the statement runs again. So write ``any?`` and
 ``list[any?]`` for properties that a node may lack. The test suite compares the types with the
-values that it sends and receives. The modes are:
+values that it sends and receives. A ``graph`` is a ``str`` that names a graph. The database
+replaces it by the graph's name within its scope, and leaves out rows about graphs of other scopes.
+The modes are:
 
 - ``read``: reads only.
 - ``write``: writes data of the package.
@@ -29,6 +31,16 @@ marks the exceptions:
 
 - ``5``: the statement needs something that Cypher 25 lacks.
 - ``any``: the statement is sent without a prefix, for servers that are too old to accept a prefix.
+
+A line ``sees:`` says how the statement touches nodes of the user; without it, it touches none.
+
+- ``nodes``: it reads them. So it takes ``$scope``, which the database adds, and requires of each
+  node ``all(k IN keys($scope) WHERE n[k] = $scope[k])``. Without a scope, that is always true.
+- ``documents``: it reads or writes only what ingestion and loading wrote for ``$graph``. With
+  ``$scope``, it sets the values of the scope on nodes that it creates.
+- ``links``: it finds them by ids or relationships that another statement has read within the scope,
+  and returns nothing of them.
+- ``everything``: it reads the whole database. A database with a scope refuses it.
 
 A line ``plan: once`` is for a statement that finds everything by keys, so that its plan for an
 empty database is just as good for a full one. Without the line, the server plans the statement
@@ -57,6 +69,7 @@ from types import MappingProxyType
 from typing import Any, Literal, cast, get_args
 
 QueryMode = Literal["read", "write", "data", "batch", "schema"]
+Sight = Literal["nothing", "nodes", "documents", "links", "everything"]
 Language = Literal["5", "25"]
 Row = dict[str, Any]
 """The values of one record, by column."""
@@ -65,15 +78,21 @@ LANGUAGES: Mapping[str, tuple[Language, ...]] = MappingProxyType({"5": ("5",), "
 """The languages in which a statement may be sent, by the value of ``language:`` in its header."""
 # The language of the prefix if a statement means the same in several languages.
 PREFERRED: Language = "5"
+SCOPE = "scope"
+"""The parameter that the database adds to statements that see nodes of the user."""
+GRAPH_NAME = "graph"
+"""The type of parameters and columns that name a graph."""
 ONCE = "once"
 # Ids of the two nodes that count commits. GRAPH is for statements that lock nodes of the user. All
 # other statements use COMMITS, so they never wait for a statement that locks nodes of the user.
 GRAPH = "graph"
 COMMITS = "pgs"
-_HEADER = re.compile(r"//\s?(?:(params|returns|mode|language|plan|locks):)?(.*)")
+_HEADER = re.compile(r"//\s?(?:(params|returns|mode|language|plan|locks|sees):)?(.*)")
 _CONTINUED = "//   "
 _PARAMETER = re.compile(r"\$(?!any\(|all\()([A-Za-z_]\w*)")
-_TYPE = re.compile(r"(?:bool|int|float|number|str|bytes|datetime|dict|any|list\[(?P<item>.+)\])\??")
+_TYPE = re.compile(
+    r"(?:bool|int|float|number|str|bytes|datetime|dict|any|graph|list\[(?P<item>.+)\])\??"
+)
 _STRING = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"")
 _COMMENT = re.compile(r"^//.*$", re.MULTILINE)
 # A placeholder in a statement: n:`{labels}` or n.`{properties}`, which is valid Cypher even before
@@ -88,7 +107,8 @@ class Query:
 
     ``text`` goes to the server unchanged; its first line is the prefix with the language.
     ``params`` and ``columns`` map names to types. ``languages`` is empty if the text has no prefix.
-    ``counter`` is the id of the node that counts the statement's commits.
+    ``counter`` is the id of the node that counts the statement's commits. ``sees`` says how the
+    statement touches nodes of the user.
     """
 
     name: str
@@ -99,6 +119,7 @@ class Query:
     params: Mapping[str, str]
     columns: Mapping[str, str]
     counter: str = COMMITS
+    sees: Sight = "nothing"
 
     def check(self, params: Mapping[str, object], modes: Sequence[QueryMode]) -> None:
         """Raise ValueError unless the mode is one of ``modes`` and the parameter names match."""
@@ -106,8 +127,9 @@ class Query:
             raise ValueError(
                 f"{self.name} is a {self.mode} query, but was run as a {modes[0]} query"
             )
-        if params.keys() != set(self.params):
-            wrong = ", ".join(sorted(params.keys() ^ set(self.params)))
+        needed = self.params.keys() - {SCOPE}
+        if params.keys() != needed:
+            wrong = ", ".join(sorted(params.keys() ^ needed))
             raise ValueError(f"{self.name} was run with the wrong parameters: {wrong}")
 
     @property
@@ -158,6 +180,9 @@ def parse(name: str, text: str) -> Query:
         raise ValueError(f"{name}: locks is {header['locks']!r}; it can only be {GRAPH!r}")
     if "locks" in header and header["mode"] != "write":
         raise ValueError(f"{name}: only a statement of mode write says that it locks the graph")
+    sees = header.get("sees", "nothing")
+    if sees not in get_args(Sight):
+        raise ValueError(f"{name}: sees is {sees!r}, not one of {get_args(Sight)}")
     if "plan" in header and not languages:
         raise ValueError(f"{name}: a statement without a prefix cannot be planned {ONCE}")
     query = Query(
@@ -169,6 +194,7 @@ def parse(name: str, text: str) -> Query:
         params=_read_types(name, header.get("params", "")),
         columns=_read_types(name, header.get("returns", "")),
         counter=GRAPH if "locks" in header else COMMITS,
+        sees=cast("Sight", sees),
     )
     _check_statement(query, text)
     return query
@@ -237,6 +263,12 @@ def _check_statement(query: Query, text: str) -> None:
     if used != set(query.params):
         wrong = ", ".join(sorted(used ^ set(query.params)))
         raise ValueError(f"{query.name}: header and statement disagree on the parameters {wrong}")
+    may_take: dict[Sight, tuple[bool, ...]] = {"nodes": (True,), "documents": (True, False)}
+    if (SCOPE in query.params) not in may_take.get(query.sees, (False,)):
+        raise ValueError(
+            f"{query.name}: a statement that sees nodes takes ${SCOPE}, one that sees documents "
+            "may take it, and no other does"
+        )
 
 
 def fill_names(query: Query, **names: Sequence[str]) -> Query:

@@ -61,6 +61,7 @@ KINDS: Mapping[str, tuple[type, ...]] = MappingProxyType(
         "float": (float, int),
         "number": (float, int),
         "str": (str,),
+        "graph": (str,),
         "bytes": (bytes, bytearray),
         "datetime": (DateTime,),
         "dict": (dict,),

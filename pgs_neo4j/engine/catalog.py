@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
+from types import MappingProxyType
 from typing import Any
 
 from pydantic import TypeAdapter
@@ -18,15 +19,18 @@ from pgs_neo4j.errors import (
     BusyError,
     GraphExistsError,
     MappingError,
+    ScopeError,
     StoredDataError,
     UnknownGraphError,
 )
 from pgs_neo4j.model import GraphMapping
 from pgs_neo4j.model.graph import split_property
+from pgs_neo4j.model.scope import JOINT, Scope
 from pgs_neo4j.pgs.analogies.buying import forget_analogies
 from pgs_neo4j.pgs.partitioning import generation
 from pgs_neo4j.pgs.partitioning.rows import definition_of
 from pgs_neo4j.pgs.runs import feedback, session
+from pgs_neo4j.pgs.runs.keys import session_uid
 from pgs_neo4j.text.commands import shell_word
 from pgs_neo4j.text.shown import counted
 
@@ -34,10 +38,14 @@ ATTEMPTS = 3  # attempts to store a mapping that other processes change at the s
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
 
-LISTS = ("labels", "relationship_types", "text", "chunk_labels", "mention_types")
+LISTS = ("labels", "relationship_types", "text", "chunk_labels", "mention_types", "scope")
 """Parts of a mapping that are lists of names."""
 VIEW = {"labels", "relationship_types"}
 """Parts that a stored mapping must have, because they limit which nodes and relationships count."""
+_UNDIVIDED: Mapping[str, Any] = MappingProxyType(
+    dict.fromkeys(("mapping", "generation", "node_count", "partition_count", "definition"))
+)
+"""The row of a shared graph that has no partitions in a scope yet."""
 _OBJECT, _MAPPING = TypeAdapter(dict[str, Any]), TypeAdapter(GraphMapping)
 
 ENTITIES = ".entities"
@@ -141,11 +149,34 @@ async def check_loadable(db: Database, name: str, *own: str) -> None:
 
 
 async def _find_row(db: Database, name: str) -> Row | None:
-    return next((row for row in await _read_rows(db) if row["name"] == name), None)
+    """Return the row of a graph; None for a graph that the scope shares with others."""
+    rows = await _read_rows(db)
+    return next((row for row in rows if row["name"] == name and not row["shared"]), None)
 
 
 async def _read_rows(db: Database) -> list[Row]:
-    return await db.read(queries.get("engine/catalog/read_graphs"))
+    """Return the rows of the graphs that the scope can see, by name.
+
+    Within a scope, these are its own graphs, and the graphs without a scope that it shares with
+    others. A shared graph has its own partitions in each scope. A graph of the scope hides a shared
+    one with the same name.
+    """
+    rows = await db.read(queries.get("engine/catalog/read_graphs"), suffix=db.scope.suffix)
+    if not db.scope:
+        return [row | {"shared": False, "made": True} for row in rows]
+    shared = {row["name"]: row for row in rows if JOINT not in row["name"]}
+    made = {db.scope.strip(row["name"]): row for row in rows if JOINT in row["name"]}
+    found = []
+    for name in sorted({*shared, *(name for name in made if name)}):
+        row = made.get(name, _UNDIVIDED)
+        is_shared = row["mapping"] is None
+        if is_shared and name not in shared:
+            continue  # another process has just removed the shared graph
+        mapping = shared[name]["mapping"] if is_shared else row["mapping"]
+        found.append(
+            {**row, "name": name, "mapping": mapping, "shared": is_shared, "made": name in made}
+        )
+    return found
 
 
 async def _describe_change(db: Database, stored: StoredGraph, mapping: GraphMapping) -> GraphChange:
@@ -185,13 +216,19 @@ async def graphs(db: Database) -> list[StoredGraph]:
 async def get(db: Database, name: str | None) -> StoredGraph:
     """Return the named graph; without a name, the only graph.
 
-    Raises UnknownGraphError, which lists the stored graphs.
+    Raises UnknownGraphError, which lists the stored graphs, and ScopeError if the scope has no
+    value for a property that divides the graph.
     """
     rows = await _read_rows(db)
     wanted = find_only_graph([row["name"] for row in rows]) if name is None else name
     for row in rows:
         if row["name"] == wanted:
-            return _parse_graph(row)
+            found = _parse_graph(row)
+            _require_scope(db.scope, found)
+            if not row["made"]:
+                await ensure_schema(db)
+                await db.write(queries.get("engine/catalog/create_scoped_graphs"), name=wanted)
+            return found
     if not rows:
         raise UnknownGraphError(
             "no graph is stored in this database yet; 'pgs inspect' proposes a mapping and "
@@ -207,6 +244,17 @@ async def get(db: Database, name: str | None) -> StoredGraph:
     raise UnknownGraphError(f"there is no graph {name}; this database has {listed}")
 
 
+def _require_scope(scope: Scope, graph: StoredGraph) -> None:
+    """Raise ScopeError unless the scope has a value for each property that divides a graph."""
+    missing = [name for name in graph.mapping.scope if name not in scope.as_dict()]
+    if missing:
+        values = " ".join(f"--scope {shell_word(name)}=VALUE" for name in missing)
+        raise ScopeError(
+            f"graph {graph.name} is divided by {', '.join(graph.mapping.scope)}, and can be opened "
+            f"only with a value for each: run 'pgs {values} …' (in Python: PGS.connect(scope=…))"
+        )
+
+
 def find_only_graph(names: Sequence[str]) -> str | None:
     """Return the name of the only graph; None if there are no graphs, or several.
 
@@ -219,12 +267,28 @@ def find_only_graph(names: Sequence[str]) -> str | None:
 
 
 async def remove(db: Database, name: str) -> None:
-    """Delete a graph's generations, sessions, and mapping. Raises UnknownGraphError."""
-    if await _find_row(db, name) is None:
+    """Delete a graph's generations, sessions, and mapping, and what scopes have made of it.
+
+    Raises UnknownGraphError, and ScopeError for a graph that the scope shares with others.
+    """
+    rows = {row["name"]: row for row in await _read_rows(db)}
+    if name not in rows:
         await get(db, name)  # raises UnknownGraphError, which lists the stored graphs
+    if rows[name]["shared"]:
+        raise ScopeError(
+            f"graph {name} is shared with other scopes; only an engine without a scope removes it"
+        )
+    if not db.scope:
+        for row in await db.read(queries.get("engine/catalog/read_scoped_graphs"), name=name):
+            await _delete_graph(db, row["name"], row["sessions"])
+    listed = await session.list_sessions(db, name)
+    await _delete_graph(db, name, [session_uid(db.scope, name, info.id) for info in listed])
+
+
+async def _delete_graph(db: Database, name: str, sessions: Sequence[str]) -> None:
     await feedback.delete_weights(db, name)
-    for info in await session.list_sessions(db, name):
-        await session.delete_session(db, name, info.id)
+    for uid in sessions:
+        await session.delete_stored_session(db, uid)
     await generation.delete_all(db, name)
     await forget_analogies(db, name)
     await db.write(queries.get("engine/catalog/delete_graphs"), name=name)
@@ -277,6 +341,9 @@ def check_mapping(mapping: GraphMapping) -> None:
             raise MappingError(
                 f"{name!r} names no label; write LABEL.PROPERTY, as in Product.{name or 'name'}"
             )
+    for name in mapping.scope:
+        if not name:
+            raise MappingError("the mapping's scope has a property without a name; leave it out")
     for field in (field.name for field in fields(GraphMapping)):
         if getattr(mapping, field) == "":
             raise MappingError(f"the mapping's {field} is empty; name a property or leave it out")
@@ -341,5 +408,7 @@ def _parse_graph(row: dict[str, Any]) -> StoredGraph:
 
 async def read_names(db: Database, limit: int) -> StoredNames:
     """Return the names of graphs, sessions, and runs, at most ``limit`` of each."""
-    (row,) = await db.read(queries.get("engine/catalog/read_names"), limit=limit)
+    (row,) = await db.read(
+        queries.get("engine/catalog/read_names"), limit=limit, suffix=db.scope.suffix
+    )
     return StoredNames(*(tuple(map(str, row[kind])) for kind in ("graphs", "sessions", "runs")))

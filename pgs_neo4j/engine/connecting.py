@@ -26,6 +26,7 @@ from pgs_neo4j.engine.given_parts import EMBEDDER, MODEL, check_given
 from pgs_neo4j.events import OnEvent, Warned, ignore
 from pgs_neo4j.llm.factory import choose_llms, configured_models, create_llms, require_models
 from pgs_neo4j.llm.protocol import LLM, Embedder
+from pgs_neo4j.model.scope import make_scope
 from pgs_neo4j.pgs.partitioning.kept_settings import ChosenSettings
 from pgs_neo4j.telemetry.redaction import hide
 
@@ -66,7 +67,7 @@ async def open_core(
         if sweep_llm is None or synthesis_llm is None:
             created = create_llms(loaded.settings, loaded.config)
         core = Core(
-            db=database,
+            db=database.scoped(make_scope(loaded.settings.scope)),
             settings=loaded.settings,
             config=loaded.config,
             llms=choose_llms(loaded.settings, created, sweep_llm, synthesis_llm),

@@ -80,8 +80,11 @@ class Graphs:
         Types of values are looked up in a sample. Raises MappingError when most values of a
         property have the wrong type, or when more than a few nodes share their keys. Unless
         ``allow_missing`` is set, also raises it when nothing in the database has one of the
-        mapping's labels, relationship types, or properties.
+        mapping's labels, relationship types, or properties. Within a scope, nothing is compared,
+        because a survey reads the whole database; a warning says so.
         """
+        if self._core.db.scope:
+            return ["within a scope, the mapping is not compared with the database"]
         from pgs_neo4j.engine import survey
 
         return await survey.validate(self._core.db, mapping, allow_missing=allow_missing)
@@ -100,6 +103,10 @@ async def read_graph_states(db: Database) -> list[GraphState]:
     token = await read_change_token(db) if rows else None
     states = []
     for row in rows:
+        graph = db.scope.strip(row["graph"]) if db.scope else row["graph"]
+        if graph is None:
+            continue
+        row["graph"] = graph
         verified = row.pop("verified")
         known = None not in (token, verified)
         states.append(GraphState(changed=token != verified if known else None, **row))

@@ -70,6 +70,7 @@ class Indexes:
         the mapping lacks what an index needs, and UsageError when another index prevents the
         creation; then nothing is created.
         """
+        self._core.db.require_no_scope("an index contains nodes of all scopes")
         stored = await self._core.graph(graph)
         wanted: list[WantedIndex] = []
         dimensions = 0
@@ -96,7 +97,11 @@ class Indexes:
         )
 
     async def drop(self) -> list[str]:
-        """Drop the indexes that ``create`` made, and no others. Returns their names."""
+        """Drop the indexes that ``create`` made, and no others. Returns their names.
+
+        Raises ScopeError within a scope.
+        """
+        self._core.db.require_no_scope("an index contains nodes of all scopes")
         try:
             return await drop_indexes(self._core.db)
         finally:

@@ -43,8 +43,10 @@ class Purged:
 async def purge(db: Database) -> Purged:
     """Remove every node, relationship, constraint, and index that pgs wrote.
 
-    The user's nodes and relationships are not touched. The purge may be repeated.
+    The user's nodes and relationships are not touched. The purge may be repeated. Raises ScopeError
+    within a scope.
     """
+    db.require_no_scope("a purge removes what pgs wrote for all scopes")
     before = await _count_ours(db)
     # With new tokens, runs in progress end with an error and write nothing more.
     for counter in (COMMITS, GRAPH):

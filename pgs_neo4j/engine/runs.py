@@ -216,4 +216,7 @@ async def read_costs(db: Database, days: int) -> list[DayCost]:
     """Read the costs of the last ``days`` days (UTC), today included, the latest first."""
     since = datetime.now(UTC).date() - timedelta(days=days - 1)
     rows = await db.read(queries.get("engine/read_costs"), since=since.isoformat())
-    return [DayCost(**row) for row in rows]
+    if not db.scope:
+        return [DayCost(**row) for row in rows]
+    named = ((row, db.scope.strip(row["graph"])) for row in rows)
+    return [DayCost(**row | {"graph": graph}) for row, graph in named if graph is not None]

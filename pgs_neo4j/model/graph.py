@@ -33,7 +33,8 @@ class GraphMapping:
     nodes of the view. ``relationship_embedding`` is the property with a vector of the fact.
     ``embedding_model`` is the embedder that made the stored vectors, None if it is not known.
     ``chunk_labels`` are the labels of text passages. Relationships of ``mention_types`` connect a
-    passage and the entities that it mentions.
+    passage and the entities that it mentions. ``scope`` are properties that divide the graph among
+    scopes: only an engine with a value for each of them opens it.
     """
 
     labels: tuple[str, ...] = ()
@@ -52,6 +53,7 @@ class GraphMapping:
     embedding_model: str | None = None
     titles: tuple[str, ...] = ()
     keys: tuple[str, ...] = ()
+    scope: tuple[str, ...] = ()
 
     @property
     def text_properties(self) -> list[Row]:

@@ -101,7 +101,10 @@ async def claim_flagged(
     now are left out. A resumed run keeps all of them, so that it sweeps the same partitions as
     before. Raises DatabaseError.
     """
-    uid, wanted = keys.session_uid(order.graph, order.request.session), list(flagged)
+    uid, wanted = (
+        keys.session_uid(tools.db.scope, order.graph, order.request.session),
+        list(flagged),
+    )
     shared = order.request.mode == "full" or record.routing is not None
     while wanted:
         ids = [part.id for part in wanted]
@@ -135,7 +138,7 @@ async def _claim_routed(
     They must be if another run has claimed one of the partitions, or has read nodes of one since
     ``selection``.
     """
-    uid = keys.session_uid(order.graph, order.request.session)
+    uid = keys.session_uid(tools.db.scope, order.graph, order.request.session)
     ids = [route.partition for route in routing.routes]
     exclusive = selection.unread and not resumed
     result = await claim_partitions(
@@ -185,7 +188,9 @@ async def _read_claimed(order: RunOrder, tools: RunTools, record: RunRecord) -> 
     if order.request.mode == "full":
         return OtherClaims()
     generation = record.partitioning.generation.id
-    running = await read_running(tools.db, keys.session_uid(order.graph, order.request.session))
+    running = await read_running(
+        tools.db, keys.session_uid(tools.db.scope, order.graph, order.request.session)
+    )
     return OtherClaims(
         {
             other.id: other.claimed

@@ -228,10 +228,12 @@ async def _begin_run(order: RunOrder, tools: RunTools, prepared: Prepared | None
         begun = await runs.begin(
             tools.db,
             handle,
-            keys.session_uid(order.graph, order.request.session),
+            keys.session_uid(tools.db.scope, order.graph, order.request.session),
             prepared.partitioning.generation.id,
             properties,
-            keys.idempotency_uid(order.graph, order.request.session, order.request.idempotency_key),
+            keys.idempotency_uid(
+                tools.db.scope, order.graph, order.request.session, order.request.idempotency_key
+            ),
             total=tools.calls.spent_before(),
         )
         if begun == handle.id:

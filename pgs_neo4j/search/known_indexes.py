@@ -25,7 +25,13 @@ class KnownIndexes:
     _until: float = 0.0
 
     async def get(self, db: Database) -> tuple[SearchIndex, ...]:
-        """Return the search indexes that are online. Raises DatabaseError."""
+        """Return the search indexes that are online; none within a scope. Raises DatabaseError.
+
+        An index knows no scope. The scores of a full-text index depend on the texts of all scopes,
+        and most nodes that a vector index finds belong to other scopes.
+        """
+        if db.scope:
+            return ()
         if monotonic() >= self._until:
             listed = await list_search_indexes(db)
             self._indexes = tuple(index for index in listed if index.state == "ONLINE")
@@ -83,8 +89,11 @@ def covering_fact_indexes(
 async def covering_indexes(db: Database, mapping: GraphMapping, dimensions: int) -> list[str]:
     """Return the names of a vector index for every mapped label, or an empty list.
 
-    Searching only a part of the view would give a wrong answer. Raises DatabaseError.
+    Searching only a part of the view would give a wrong answer. An index knows no scope, so within
+    a scope the list is empty. Raises DatabaseError.
     """
+    if db.scope:
+        return []
     covering = covering_vector_indexes(await list_search_indexes(db), mapping, dimensions)
     return [index.name for index in covering]
 

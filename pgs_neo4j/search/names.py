@@ -123,9 +123,13 @@ class AskedNames:
 async def read_names(db: Database, mapping: GraphMapping) -> Names:
     """Return all labels, and the relationship types that the mapping selects.
 
-    Raises DatabaseError.
+    Within a scope, returns only names that its nodes have. Raises DatabaseError.
     """
-    [row] = await db.read(queries.get("search/read_names"))
+    if db.scope:
+        read = db.read(queries.get("search/read_scoped_names"), view=list(mapping.labels))
+    else:
+        read = db.read(queries.get("search/read_names"))
+    [row] = await read
     chosen = mapping.relationship_types
     types = {name: Page.of(name) for name in row["types"] if not chosen or name in chosen}
     return Names({name: Page.of(name) for name in row["labels"]}, types)

@@ -29,6 +29,7 @@ def add_command(name: str, mapping: GraphMapping, *, replace: bool = False) -> s
         ("--relationship-embedding", (mapping.relationship_embedding,)),
         ("--chunk-label", mapping.chunk_labels),
         ("--mention-type", mapping.mention_types),
+        ("--scope-property", mapping.scope),
     )
     words = ["pgs", "graph", "add", name, *(["--replace"] if replace else [])]
     for option, values in options:

@@ -6,7 +6,8 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from copy import copy
 from typing import Any
 
-from pgs_neo4j.database.queries import Query
+from pgs_neo4j.database.queries import SCOPE, Query
+from pgs_neo4j.model.scope import NO_SCOPE
 from tests.typed_rows import check
 
 Row = dict[str, Any]
@@ -24,6 +25,7 @@ class FakeDatabase:
     host = ("graph.example", 7687)
     name: str | None = None
     fence = None
+    scope = NO_SCOPE
 
     def __init__(self, **answers: Answer) -> None:
         self.answers = answers
@@ -31,6 +33,12 @@ class FakeDatabase:
         self.text_answer: Callable[[str, Row], list[Row]] = lambda text, params: []
         self.metadata: list[Row | None] = []
         self.begin: Callable[[], Callable[[], None]] = lambda: lambda: None
+
+    def require_no_scope(self, action: str) -> None:
+        """Do nothing, because there is no scope."""
+
+    def bind(self, query: Query, params: Row) -> Row:
+        return params | ({SCOPE: {}} if SCOPE in query.params else {})
 
     def unfenced(self) -> FakeDatabase:
         return self
@@ -90,7 +98,7 @@ class FakeDatabase:
         return [params for sent, params in self.sent if sent == name]
 
     def _answer(self, query: Query, params: Row) -> list[Row]:
-        assert set(params) == set(query.params), query.name
+        assert set(params) == set(query.params) - {SCOPE}, query.name
         check(query, query.params, [params])
         name = query.name.rpartition("/")[2]
         self.sent.append((name, params))

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from types import SimpleNamespace
 from typing import Any
 
-from pgs_neo4j.database.queries import Query
+from pgs_neo4j.database.queries import SCOPE, Query
 from pgs_neo4j.database.schema import SCHEMA_VERSION
 from pgs_neo4j.engine.jobs import Jobs
 from pgs_neo4j.errors import PGSError, UnknownGraphError
@@ -38,7 +38,7 @@ class Records:
         return [{"version": SCHEMA_VERSION}]
 
     async def write(self, query: Query, **params: Any) -> list[dict[str, Any]]:
-        assert set(params) == set(query.params)
+        assert set(params) == set(query.params) - {SCOPE}
         self.asked.append(query.name)
         if query.name in self.failing:
             raise self.failing[query.name]

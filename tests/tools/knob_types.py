@@ -25,6 +25,7 @@ from pgs_neo4j.config.schedule_table import ScheduleEntry
 from pgs_neo4j.config.search_table import SearchDefaults
 from pgs_neo4j.config.settings import Provider
 from pgs_neo4j.config.token_table import TokenEntry
+from pgs_neo4j.model.scope import ScopeValue
 
 
 class Knobs(TypedDict, total=False):
@@ -40,6 +41,7 @@ class SettingsOverrides(Knobs, total=False):
 OWN_PARAMETER = "embedder"  # an argument of PGS.connect, where it can also be an object
 TABLES = {
     "llm_provider": "Provider",
+    "scope": "Mapping[str, ScopeValue]",
     "models": "Mapping[str, ModelEntry | Mapping[str, object]]",
     "search": "SearchDefaults | Mapping[str, object]",
     "schedule": "Sequence[ScheduleEntry | Mapping[str, object]]",

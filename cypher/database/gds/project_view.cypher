@@ -4,12 +4,13 @@
 // all nodes into one community. `uniform` ignores all weights. All nodes come before the
 // relationships, so that they stand in the order of `ids`.
 // params: name: str, ids: list[int], labels: list[str], types: list[str], weight: str,
-//   uniform: bool, concurrency: int
+//   uniform: bool, concurrency: int, scope: dict
 // returns: graph: dict
 // mode: read
+// sees: nodes
 CALL () {
   UNWIND $ids AS id
-  MATCH (n) WHERE id(n) = id
+  MATCH (n) WHERE id(n) = id AND all(k IN keys($scope) WHERE n[k] = $scope[k])
   RETURN n, null AS m, null AS raw
   UNION ALL
   MATCH (n)-[r]->(m)
@@ -23,6 +24,7 @@ CALL () {
           WHEN 0 THEN none(label IN labels(m) WHERE label STARTS WITH 'Pgs')
           ELSE any(label IN labels(m) WHERE label IN $labels)
         END
+    AND all(k IN keys($scope) WHERE m[k] = $scope[k])
   RETURN n, m,
          CASE WHEN NOT $uniform AND r[$weight] IS :: INTEGER | FLOAT THEN toFloat(r[$weight]) END AS raw
 }

@@ -2,6 +2,7 @@
 // any of its own.
 // returns: labels: list[str], types: list[str]
 // mode: read
+// sees: everything
 CALL () {
   CALL db.labels() YIELD label
   WITH label WHERE NOT label STARTS WITH 'Pgs'

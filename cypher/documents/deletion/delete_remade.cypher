@@ -2,6 +2,7 @@
 // params: ids: list[str]
 // returns: replies: int, descriptions: int
 // mode: write
+// sees: links
 UNWIND $ids AS id
 MATCH (n) WHERE elementId(n) = id AND n:PgsReply|PgsExtraction|PgsSkeleton
 WITH n, n:PgsSkeleton AS skeleton

@@ -2,6 +2,7 @@
 // params: index: str, phrases: list[str]
 // returns: phrase: str, element_id: str, id: str, texts: list[str]
 // mode: read
+// sees: everything
 UNWIND $phrases AS phrase
 CALL db.index.fulltext.queryNodes($index, phrase, {limit: 5}) YIELD node
 RETURN phrase, elementId(node) AS element_id,

@@ -1,5 +1,5 @@
 // Keep what a deletion searches for until its search has ended: hashes of ids, and of runs of words.
-// params: graph: str, holder: str, uid: str, properties: dict
+// params: graph: graph, holder: str, uid: str, properties: dict
 // returns: kept: bool
 // mode: write
 MATCH (w:PgsIngest {graph: $graph})

@@ -1,5 +1,5 @@
 // What the deletions of a graph whose search has not ended were to delete.
-// params: graph: str
+// params: graph: graph
 // returns: uid: str, label: str, documents: list[str], sentences: int, short: int
 // mode: read
 MATCH (d:PgsDeletion {graph: $graph}) WHERE d.ended_at IS NULL

@@ -2,9 +2,10 @@
 // the graph's chunks are left out, since they are what the rest is compared with, and so are our
 // nodes that hold numbers alone. Each value is read once and then judged: if its node is deleted in
 // between, a second reading would find null.
-// params: graph: str, least: int
+// params: graph: graph, least: int
 // returns: element_id: str, labels: list[str], id: str, values: list[list[any]]
 // mode: read
+// sees: everything
 MATCH (n)
 WHERE NOT n:PgsPostings AND NOT n:PgsSegment AND NOT n:PgsWeight
 WITH n, n:LoadedNode AND n:Chunk AND coalesce(n.graph = $graph, false) AS live

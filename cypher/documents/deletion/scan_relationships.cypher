@@ -4,6 +4,7 @@
 // params: least: int
 // returns: id: str, found: list[dict]
 // mode: read
+// sees: everything
 MATCH (s)
 CALL (s) {
   MATCH (s)-[r]->(o)

@@ -1,6 +1,6 @@
 // End deletions whose search has ended. What they looked for stays until no run or job is in progress
 // that may have read it before.
-// params: graph: str, holder: str, uids: list[str]
+// params: graph: graph, holder: str, uids: list[str]
 // returns: held: bool
 // mode: write
 MATCH (w:PgsIngest {graph: $graph})

@@ -3,6 +3,7 @@
 // params: rows: list[dict], mark: str
 // returns: changed: int
 // mode: write
+// sees: links
 UNWIND $rows AS row
 MATCH (n) WHERE elementId(n) = row.element_id AND any(label IN labels(n) WHERE label STARTS WITH 'Pgs')
 SET n += row.values

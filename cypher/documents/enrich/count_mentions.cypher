@@ -1,8 +1,9 @@
 // How many mentions the entities have that some names belong to. All in one row, since the driver
 // takes long for each of many.
-// params: graph: str, keys: list[str]
+// params: graph: graph, keys: list[str]
 // returns: names: list[dict]
 // mode: read
+// sees: documents
 UNWIND $keys AS key
 MATCH (n:PgsName {graph: $graph, key: key})
 MATCH (e:LoadedNode {graph: $graph, id: 'entity:' + n.entity_type + ':' + n.entity_key})

@@ -1,8 +1,9 @@
 // How many chunks, entities of the view, and facts have no vector of a model, and the characters
 // of their texts.
-// params: graph: str, model: str, entities: str
+// params: graph: graph, model: str, entities: str
 // returns: texts: int, characters: int
 // mode: read
+// sees: documents
 CALL () {
   MATCH (n:LoadedNode {graph: $graph})
   WHERE coalesce(n.embedded_by, '') <> $model AND (n:Chunk OR $entities IN labels(n))

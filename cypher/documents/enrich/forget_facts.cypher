@@ -1,8 +1,9 @@
 // Remove the vectors that another model made of the facts of some nodes, in the order of the ids of
 // these. Nothing happens for a writer who lost the right to write.
-// params: graph: str, holder: str, model: str, vector: str, after: str, most: int
+// params: graph: graph, holder: str, model: str, vector: str, after: str, most: int
 // returns: last: str?
 // mode: data
+// sees: documents
 MATCH (w:PgsIngest {graph: $graph})
 SET w.moved_at = datetime()
 WITH w WHERE w.holder = $holder

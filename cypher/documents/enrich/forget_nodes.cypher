@@ -1,8 +1,9 @@
 // Remove the vectors that another model made of the texts of nodes, some at a time. Nothing happens
 // for a writer who lost the right to write.
-// params: graph: str, holder: str, model: str, most: int
+// params: graph: graph, holder: str, model: str, most: int
 // returns: removed: int
 // mode: data
+// sees: documents
 MATCH (w:PgsIngest {graph: $graph})
 SET w.moved_at = datetime()
 WITH w WHERE w.holder = $holder

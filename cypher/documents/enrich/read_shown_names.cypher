@@ -1,7 +1,8 @@
 // Some entities as a model is shown them: their name, description, and a few facts.
-// params: graph: str, ids: list[str]
+// params: graph: graph, ids: list[str]
 // returns: id: str, name: str, said: list[str]
 // mode: read
+// sees: documents
 UNWIND $ids AS id
 MATCH (e:LoadedNode {graph: $graph, id: id})
 CALL (e) {

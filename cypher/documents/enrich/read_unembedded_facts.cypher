@@ -1,8 +1,9 @@
 // Facts that have no vector of a model, in the order of their ends and their type: also those of
 // entities outside of the view, since a fact stays the same when these enter or leave it.
-// params: graph: str, model: str, source: str, type: str, target: str, most: int
+// params: graph: graph, model: str, source: str, type: str, target: str, most: int
 // returns: source: str, type: str, target: str, text: str
 // mode: read
+// sees: documents
 MATCH (s:LoadedNode {graph: $graph})
 WHERE s.id >= $source
 MATCH (s)-[r:RELATES]->(t:LoadedNode)

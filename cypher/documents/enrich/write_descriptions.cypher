@@ -1,8 +1,9 @@
 // Describe entities; they wait for no description any more, and a vector of what was said
 // before goes. Nothing happens for a writer who lost the right to write.
-// params: graph: str, holder: str, describer: str, rows: list[dict]
+// params: graph: graph, holder: str, describer: str, rows: list[dict]
 // returns: written: int
 // mode: data
+// sees: documents
 MATCH (w:PgsIngest {graph: $graph})
 SET w.moved_at = datetime()
 WITH w WHERE w.holder = $holder

@@ -1,8 +1,9 @@
 // Write vectors of facts into a property of their relationships; `blank` are facts that have none.
 // Nothing happens for a writer who lost the right to write.
-// params: graph: str, holder: str, model: str, vector: str, rows: list[dict], blank: list[dict]
+// params: graph: graph, holder: str, model: str, vector: str, rows: list[dict], blank: list[dict]
 // returns: written: int
 // mode: data
+// sees: documents
 MATCH (w:PgsIngest {graph: $graph})
 SET w.moved_at = datetime()
 WITH w WHERE w.holder = $holder

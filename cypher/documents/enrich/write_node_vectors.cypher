@@ -1,8 +1,9 @@
 // Write vectors of the texts of nodes; `blank` are nodes whose text has none. Nothing happens for a
 // writer who lost the right to write.
-// params: graph: str, holder: str, model: str, rows: list[dict], blank: list[str]
+// params: graph: graph, holder: str, model: str, rows: list[dict], blank: list[str]
 // returns: written: int
 // mode: data
+// sees: documents
 MATCH (w:PgsIngest {graph: $graph})
 SET w.moved_at = datetime()
 WITH w WHERE w.holder = $holder

@@ -1,7 +1,8 @@
 // The entities that have some normalized names, with the type of each name.
-// params: graph: str, keys: list[str]
+// params: graph: graph, keys: list[str]
 // returns: key: str, type: str, entity_key: str, entity_type: str
 // mode: read
+// sees: documents
 UNWIND $keys AS key
 CALL (key) {
   MATCH (n:PgsName {graph: $graph, key: key})

@@ -1,7 +1,8 @@
 // Entities of a graph, those with the most mentions first. A text is part of one of their names.
-// params: graph: str, text: str, key: str, type: str, limit: int
+// params: graph: graph, text: str, key: str, type: str, limit: int
 // returns: id: str, name: str, type: str, mentions: int, description: str
 // mode: read
+// sees: documents
 CALL () {
   MATCH (n:PgsName {graph: $graph})
   WHERE $key <> '' AND n.key CONTAINS $key

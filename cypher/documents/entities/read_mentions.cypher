@@ -1,7 +1,8 @@
 // The chunks that mention an entity, in the order of their documents.
-// params: graph: str, id: str, limit: int
+// params: graph: graph, id: str, limit: int
 // returns: chunk: str, document: str, name: str, page: int?, path: list[str]
 // mode: read
+// sees: documents
 MATCH (e:LoadedNode {graph: $graph, id: $id})-[m:MENTIONED_IN]->(c:Chunk)
 WITH c, min(m.name) AS name
 MATCH (d:Document)-[:PART_OF]->(c)

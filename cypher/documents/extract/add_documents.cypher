@@ -1,5 +1,5 @@
 // Let what is kept name more of the documents that it is of.
-// params: graph: str, rows: list[dict]
+// params: graph: graph, rows: list[dict]
 // mode: write
 // plan: once
 UNWIND $rows AS row

@@ -1,5 +1,5 @@
 // Delete the extractions that are kept under some keys.
-// params: graph: str, keys: list[str]
+// params: graph: graph, keys: list[str]
 // returns: deleted: int
 // mode: write
 // plan: once

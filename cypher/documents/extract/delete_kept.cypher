@@ -1,6 +1,6 @@
 // Delete what an ingestion that broke off has kept of some documents, whose text the graph may never
 // have had.
-// params: graph: str, documents: list[str]
+// params: graph: graph, documents: list[str]
 // returns: deleted: int
 // mode: write
 MATCH (x:PgsExtraction)

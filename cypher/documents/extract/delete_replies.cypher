@@ -1,5 +1,5 @@
 // Delete the replies that are kept for chunks of a graph which need several.
-// params: graph: str, prefix: str
+// params: graph: graph, prefix: str
 // mode: write
 MATCH (x:PgsExtraction)
 WHERE x.uid STARTS WITH $graph + '/' + $prefix

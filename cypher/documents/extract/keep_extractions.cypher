@@ -1,7 +1,7 @@
 // Keep what was extracted from chunks until their documents are published, with the ids of these.
 // Nothing happens for a writer who lost the right to write: a deletion may have looked for the text
 // since.
-// params: graph: str, holder: str, rows: list[dict]
+// params: graph: graph, holder: str, rows: list[dict]
 // returns: held: bool
 // mode: write
 // plan: once

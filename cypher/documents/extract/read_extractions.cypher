@@ -1,5 +1,5 @@
 // The extractions that are kept under some keys.
-// params: graph: str, keys: list[str]
+// params: graph: graph, keys: list[str]
 // returns: key: str, data: str
 // mode: read
 // plan: once

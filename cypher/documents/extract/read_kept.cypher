@@ -1,5 +1,5 @@
 // The ids of the documents whose extractions wait for them.
-// params: graph: str
+// params: graph: graph
 // returns: document: str
 // mode: read
 MATCH (x:PgsExtraction)

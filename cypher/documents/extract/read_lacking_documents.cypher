@@ -1,5 +1,5 @@
 // The keys of what is kept and does not name all of the documents that it is of.
-// params: graph: str, rows: list[dict]
+// params: graph: graph, rows: list[dict]
 // returns: key: str
 // mode: read
 // plan: once

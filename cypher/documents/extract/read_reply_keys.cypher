@@ -1,5 +1,5 @@
 // The keys of the replies that are kept for chunks of a graph which need several.
-// params: graph: str, prefix: str
+// params: graph: graph, prefix: str
 // returns: key: str
 // mode: read
 MATCH (x:PgsExtraction)

@@ -1,5 +1,5 @@
 // Begin a load. An earlier load of the same graph that still runs loses its right to write.
-// params: graph: str, load: str, label: str
+// params: graph: graph, load: str, label: str
 // returns: load: str
 // mode: write
 MERGE (l:PgsLoad {graph: $graph})

@@ -1,5 +1,5 @@
 // Loads that never finished: an earlier one of this graph, or any that has not moved for an hour.
-// params: graph: str
+// params: graph: graph
 // returns: load: str
 // mode: read
 MATCH (l:PgsLoad)

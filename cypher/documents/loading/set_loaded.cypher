@@ -2,9 +2,10 @@
 // the file goes, nodes with a known id stay the same nodes with new content (so that what
 // points to them still does), new ones come into sight. Nothing happens a second time, and nothing
 // to a graph of documents that came in between: then it is not finished.
-// params: graph: str, load: str
+// params: graph: graph, load: str, scope: dict
 // returns: finished: bool, removed: int?, kept: int?, added: int?
 // mode: data
+// sees: documents
 MATCH (l:PgsLoad {graph: $graph})
 SET l.moved_at = datetime()
 WITH l WHERE l.load = $load
@@ -38,7 +39,7 @@ CALL (l, documents) {
     MATCH (old:LoadedNode {graph: $graph})
     MATCH (s:PgsStaged {pgs_load: $load, id: old.id})
     WITH old, s, s.pgs_labels AS labels
-    SET old = properties(s), old.graph = $graph
+    SET old = properties(s), old += $scope, old.graph = $graph
     REMOVE old.pgs_load, old.pgs_labels
     REMOVE old:$([label IN labels(old) WHERE NOT label IN labels + 'LoadedNode'])
     SET old:$(labels)
@@ -47,7 +48,7 @@ CALL (l, documents) {
   }
   CALL (l) {
     MATCH (s:PgsStaged {pgs_load: $load})
-    SET s:LoadedNode, s:$(s.pgs_labels), s.graph = $graph
+    SET s:LoadedNode, s:$(s.pgs_labels), s += $scope, s.graph = $graph
     REMOVE s:PgsStaged, s.pgs_load, s.pgs_labels
     RETURN count(*) AS added
   }

@@ -1,6 +1,6 @@
 // Write one batch of nodes out of sight: their only label is ours until the load is complete.
 // The counter makes a repeated batch harmless; the first SET takes the lock.
-// params: graph: str, load: str, batch: int, rows: list[dict]
+// params: graph: graph, load: str, batch: int, rows: list[dict]
 // returns: batches: int
 // mode: data
 MATCH (l:PgsLoad {graph: $graph})

@@ -1,5 +1,5 @@
 // Write one batch of relationships between staged nodes; safe to repeat like the nodes.
-// params: graph: str, load: str, batch: int, rows: list[dict]
+// params: graph: graph, load: str, batch: int, rows: list[dict]
 // returns: batches: int
 // mode: data
 MATCH (l:PgsLoad {graph: $graph})

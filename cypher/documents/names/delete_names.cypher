@@ -1,5 +1,5 @@
 // Delete some of the names of a graph.
-// params: graph: str, holder: str, limit: int
+// params: graph: graph, holder: str, limit: int
 // returns: deleted: int
 // mode: write
 MATCH (w:PgsIngest {graph: $graph})

@@ -1,5 +1,5 @@
 // All present names of a graph, each with the entity that it belongs to.
-// params: graph: str
+// params: graph: graph
 // returns: key: str, type: str, traits: str, short: str, entity_key: str, entity_type: str
 // mode: read
 MATCH (n:PgsName {graph: $graph})

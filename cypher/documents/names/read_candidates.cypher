@@ -1,5 +1,5 @@
 // The present names that have one of some blocks at the place of that block.
-// params: graph: str, first: list[str], second: list[str], third: list[str], fourth: list[str],
+// params: graph: graph, first: list[str], second: list[str], third: list[str], fourth: list[str],
 //   fifth: list[str]
 // returns: key: str, type: str, traits: str, short: str, entity_key: str, entity_type: str
 // mode: read

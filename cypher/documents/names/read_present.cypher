@@ -1,6 +1,6 @@
 // The present names that have some keys, each with the entity that it belongs to. All in
 // one row, since the driver takes long for each of many.
-// params: graph: str, keys: list[str]
+// params: graph: graph, keys: list[str]
 // returns: names: list[dict]
 // mode: read
 // plan: once

@@ -1,5 +1,5 @@
 // The resolver by whose rules the names of a graph were resolved.
-// params: graph: str
+// params: graph: graph
 // returns: resolver: str, own: bool
 // mode: read
 MATCH (w:PgsIngest {graph: $graph})

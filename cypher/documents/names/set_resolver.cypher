@@ -1,5 +1,5 @@
 // Keep by whose rules the names of a graph are resolved. `own`: they are not the built-in ones.
-// params: graph: str, holder: str, resolver: str, own: bool
+// params: graph: graph, holder: str, resolver: str, own: bool
 // returns: held: bool
 // mode: write
 MATCH (w:PgsIngest {graph: $graph})

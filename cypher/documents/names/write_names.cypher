@@ -1,5 +1,5 @@
 // Store names that are not stored.
-// params: graph: str, holder: str, rows: list[dict]
+// params: graph: graph, holder: str, rows: list[dict]
 // returns: held: bool
 // mode: write
 // plan: once

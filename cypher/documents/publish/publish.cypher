@@ -8,15 +8,17 @@
 // without it, for one by the model that described it before. A vector goes with the text that it
 // stands for, in the property `vector` of relations; `moved` are chunks with new ids. `type_labels`
 // are the types of entities that are labels.
-// params: graph: str, holder: str, publication: str, renamed: list[dict], labels: list[str],
+// params: graph: graph, holder: str, publication: str, renamed: list[dict], labels: list[str],
 //   gone: list[str], unbound: list[str], rebound: list[dict],
 //   dropped: list[dict], vanished: list[str], documents: list[dict], chunks: list[dict],
 //   follows: list[list[str]], entities: list[dict], mentions: list[dict], relations: list[dict],
 //   named: list[dict], unnamed: list[dict], ruled: list[dict], unruled: list[str],
-//   describer: str?, vector: str, moved: list[dict], last: bool, type_labels: list[str]
+//   describer: str?, vector: str, moved: list[dict], last: bool, type_labels: list[str],
+//   scope: dict
 // returns: held: bool
 // mode: data
 // plan: once
+// sees: documents
 MATCH (w:PgsIngest {graph: $graph})
 FOREACH (_ IN CASE WHEN $last THEN [1] ELSE [] END | SET w.moved_at = datetime())
 WITH w, coalesce(w.publication = $publication, false) AS again
@@ -73,12 +75,12 @@ CALL () {
 CALL () {
   UNWIND $documents AS row
   MERGE (d:LoadedNode {graph: $graph, id: row.id})
-  SET d:Document, d += row, d.ingested_at = datetime()
+  SET d:Document, d += row, d += $scope, d.ingested_at = datetime()
 }
 CALL () {
   UNWIND $chunks AS row
   MERGE (c:LoadedNode {graph: $graph, id: row.properties.id})
-  SET c:Chunk:$($labels), c += row.properties
+  SET c:Chunk:$($labels), c += row.properties, c += $scope
   WITH c, row
   MATCH (d:LoadedNode {graph: $graph, id: row.document})
   MERGE (d)-[:PART_OF]->(c)
@@ -101,7 +103,7 @@ CALL () {
   WITH e, row, e.description AS described, e.undescribed AS undescribed, e.described_by AS model,
        coalesce(e.fragments_hash = row.properties.fragments_hash, false) AS same,
        e.name AS name
-  SET e:`__Entity__`:$(row.labels), e += row.properties
+  SET e:`__Entity__`:$(row.labels), e += row.properties, e += $scope
   REMOVE e:$(row.without)
   FOREACH (_ IN CASE
     WHEN row.without = [] AND name = e.name
@@ -149,6 +151,6 @@ CALL () {
 CALL () {
   UNWIND $ruled AS row
   MERGE (r:LoadedNode {graph: $graph, id: row.id})
-  SET r:`__Ruling__`, r += row
+  SET r:`__Ruling__`, r += row, r += $scope
 }
 RETURN true AS held

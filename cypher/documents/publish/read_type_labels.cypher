@@ -1,8 +1,9 @@
 // The types of a graph's entities that are labels, and the mappings of all stored graphs. Before
 // the first ones are kept, the types are those that its entities have as labels.
-// params: graph: str
+// params: graph: graph
 // returns: used: list[str], mappings: list[str]
 // mode: read
+// sees: documents
 OPTIONAL MATCH (w:PgsIngest {graph: $graph})
 WITH w.type_labels AS kept
 CALL (kept) {

@@ -1,5 +1,5 @@
 // Give up the right to write a graph's documents.
-// params: graph: str, holder: str
+// params: graph: graph, holder: str
 // returns: released: bool
 // mode: write
 MATCH (w:PgsIngest {graph: $graph})

@@ -1,9 +1,10 @@
 // Store of which folders some documents of a graph are, by hashes of their paths. Nothing happens for
 // a writer who lost the right to write.
-// params: graph: str, holder: str, rows: list[dict]
+// params: graph: graph, holder: str, rows: list[dict]
 // returns: held: bool
 // mode: write
 // locks: graph
+// sees: documents
 MATCH (w:PgsIngest {graph: $graph})
 SET w.moved_at = datetime()
 WITH w WHERE w.holder = $holder

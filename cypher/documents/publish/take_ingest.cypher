@@ -1,5 +1,5 @@
 // Become the writer of a graph's documents, unless another one than `former` still holds that right.
-// params: graph: str, holder: str, former: str, seconds: float
+// params: graph: graph, holder: str, former: str, seconds: float
 // returns: taken: bool, holder: str, expires_at: str
 // mode: write
 MERGE (w:PgsIngest {graph: $graph})

@@ -1,16 +1,22 @@
 // Relationships of a view at one of its nodes, by type and direction. At most `most` relationships
 // are looked at. They are grouped first, because a condition on each of them takes twice as long.
 // No row if the node is gone, or not of the view.
-// params: node: str, labels: list[str], types: list[str], most: int
+// params: node: str, labels: list[str], types: list[str], most: int, scope: dict
 // returns: complete: bool, counts: list[dict]
 // mode: read
+// sees: nodes
 MATCH (n) WHERE elementId(n) = $node
   AND CASE size($labels)
         WHEN 0 THEN none(label IN labels(n) WHERE label STARTS WITH 'Pgs')
         ELSE any(label IN labels(n) WHERE label IN $labels)
       END
-RETURN COUNT { (n)--() } <= $most AS complete, COLLECT {
+  AND all(k IN keys($scope) WHERE n[k] = $scope[k])
+RETURN CASE size(keys($scope))
+         WHEN 0 THEN COUNT { (n)--() }
+         ELSE COUNT { (n)--(o) WHERE all(k IN keys($scope) WHERE o[k] = $scope[k]) }
+       END <= $most AS complete, COLLECT {
   MATCH (n)-[r]-(m)
+  WHERE all(k IN keys($scope) WHERE m[k] = $scope[k])
   WITH n, r, m LIMIT $most
   WITH type(r) AS type, startNode(r) = n AS outgoing, labels(m) AS far, count(*) AS count
   WHERE CASE size($types) WHEN 0 THEN NOT type STARTS WITH 'PGS_' ELSE type IN $types END

@@ -5,17 +5,19 @@
 // The current generation is found as in partitioning/read_current.
 // The facts of relationships within the view are text of their source. If `facts` is
 // empty, no relationship is read.
-// params: graph: str, node: str, labels: list[str], text: list[dict], title: list[dict], key:
+// params: graph: graph, node: str, labels: list[str], text: list[dict], title: list[dict], key:
 //   list[dict], weight: str, hidden: list[str], characters: int, items: int, most: int, facts:
-//   list[dict]
+//   list[dict], scope: dict
 // returns: element_id: str, labels: list[str], text: list[any?], title: any?, key: any?, weight: any?,
 //   property_count: int, properties: list[list[any]], place: dict?
 // mode: read
+// sees: nodes
 MATCH (n) WHERE elementId(n) = $node
   AND CASE size($labels)
         WHEN 0 THEN none(label IN labels(n) WHERE label STARTS WITH 'Pgs')
         ELSE any(label IN labels(n) WHERE label IN $labels)
       END
+  AND all(k IN keys($scope) WHERE n[k] = $scope[k])
 UNWIND [null] + keys(n) AS name
 WITH n, name ORDER BY name
 WITH n, [found IN collect(name) WHERE NOT found IN $hidden
@@ -42,6 +44,7 @@ RETURN elementId(n) AS element_id,
                  WHEN 0 THEN none(label IN labels(t) WHERE label STARTS WITH 'Pgs')
                  ELSE any(label IN labels(t) WHERE label IN view.labels)
                END
+           AND all(k IN keys($scope) WHERE t[k] = $scope[k])
          RETURN {
            type: type(r), name: r[view.name], fact: r[view.fact], node: elementId(t), target:
            head([name IN [own IN view.names WHERE own.label IN labels(t) + ''

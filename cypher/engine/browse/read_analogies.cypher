@@ -3,10 +3,11 @@
 // nodes that are still in its view. Most links first. What a title is made of is cut to `head`
 // characters.
 // The current generation is found as in partitioning/read_current.
-// params: graph: str, labels: list[str], text: list[dict], title: list[dict], key: list[dict],
-//   head: int, limit: int
+// params: graph: graph, labels: list[str], text: list[dict], title: list[dict], key: list[dict],
+//   head: int, limit: int, scope: dict
 // returns: first: int, second: int, links: int, ends: list[dict]
 // mode: read
+// sees: nodes
 MATCH (a:PgsAnalogies {graph: $graph})
 MATCH (g:PgsGraph {name: $graph})
 CALL (g) {
@@ -18,7 +19,8 @@ WHERE r.making = a.making
   AND all(x IN [n, m] WHERE CASE size($labels)
         WHEN 0 THEN none(label IN labels(x) WHERE label STARTS WITH 'Pgs')
         ELSE any(label IN labels(x) WHERE label IN $labels)
-      END)
+      END
+      AND all(k IN keys($scope) WHERE x[k] = $scope[k]))
 MATCH (n)-[i:PGS_IN]->(p:PgsPartition)-[:PGS_PART_OF]->(c)
 MATCH (m)-[j:PGS_IN]->(q:PgsPartition)-[:PGS_PART_OF]->(c)
 WHERE p.level = 0 AND q.level = 0 AND p.id <> q.id

@@ -3,16 +3,18 @@
 // row if the node is gone, or not of the view.
 // The facts of relationships within the view are text of their source. If `facts` is
 // empty, no relationship is read.
-// params: graph: str, node: str, labels: list[str], text: list[dict], title: list[dict], key:
-//   list[dict], every: bool, sessions: list[str], limit: int, facts: list[dict]
+// params: graph: graph, node: str, labels: list[str], text: list[dict], title: list[dict], key:
+//   list[dict], every: bool, sessions: list[str], limit: int, facts: list[dict], scope: dict
 // returns: element_id: str, labels: list[str], text: list[any?], title: any?, key: any?,
 //   findings: list[dict]
 // mode: read
+// sees: nodes
 MATCH (n) WHERE elementId(n) = $node
   AND CASE size($labels)
         WHEN 0 THEN none(label IN labels(n) WHERE label STARTS WITH 'Pgs')
         ELSE any(label IN labels(n) WHERE label IN $labels)
       END
+  AND all(k IN keys($scope) WHERE n[k] = $scope[k])
 RETURN elementId(n) AS element_id, labels(n) AS labels,
        [own IN $text WHERE own.label IN labels(n) + '' | n[own.property]]
          + CASE size($facts) WHEN 0 THEN [] ELSE COLLECT {
@@ -27,6 +29,7 @@ RETURN elementId(n) AS element_id, labels(n) AS labels,
                  WHEN 0 THEN none(label IN labels(t) WHERE label STARTS WITH 'Pgs')
                  ELSE any(label IN labels(t) WHERE label IN view.labels)
                END
+           AND all(k IN keys($scope) WHERE t[k] = $scope[k])
          RETURN {
            type: type(r), name: r[view.name], fact: r[view.fact], node: elementId(t), target:
            head([name IN [own IN view.names WHERE own.label IN labels(t) + ''

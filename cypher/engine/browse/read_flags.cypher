@@ -2,7 +2,7 @@
 // of the latest run first. Only flags of accepted passes are stored. `chased`: the session has read
 // the partition that a flag points to, or a part of it.
 // The current generation is found as in partitioning/read_current.
-// params: graph: str, session: str, limit: int
+// params: graph: graph, session: str, limit: int
 // returns: source: int, target: int, text: str, run: str, chased: bool
 // mode: read
 MATCH (g:PgsGraph {name: $graph})

@@ -2,10 +2,11 @@
 // rank `after` on; only those that are in the view now. What a title is made of is cut to `head`
 // characters. No row without such a partition.
 // The current generation is found as in partitioning/read_current.
-// params: graph: str, partition: int, labels: list[str], after: int, limit: int, text:
-//   list[dict], title: list[dict], key: list[dict], weight: str, head: int
+// params: graph: graph, partition: int, labels: list[str], after: int, limit: int, text:
+//   list[dict], title: list[dict], key: list[dict], weight: str, head: int, scope: dict
 // returns: size: int, members: list[dict]
 // mode: read
+// sees: nodes
 MATCH (g:PgsGraph {name: $graph})
 CALL (g) {
   MATCH (g)<-[:PGS_OF]-(c:PgsGeneration {status: 'complete'})
@@ -20,6 +21,7 @@ RETURN p.size AS size, COLLECT {
           WHEN 0 THEN none(label IN labels(m) WHERE label STARTS WITH 'Pgs')
           ELSE any(label IN labels(m) WHERE label IN $labels)
         END
+    AND all(k IN keys($scope) WHERE m[k] = $scope[k])
   WITH i, m ORDER BY i.rank LIMIT $limit
   RETURN {
     rank: i.rank, element_id: elementId(m), weight: m[$weight],

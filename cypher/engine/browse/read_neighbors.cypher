@@ -5,22 +5,29 @@
 // made of to `head`. No row if the node is gone, or not of the view.
 // params: node: str, labels: list[str], types: list[str], type: str, after: int, candidates:
 //   int, limit: int, most: int, text: list[dict], title: list[dict], key: list[dict], name: str,
-//   fact: str, length: int, head: int
+//   fact: str, length: int, head: int, scope: dict
 // returns: complete: bool, tried: int, last: int?, neighbors: list[dict]
 // mode: read
+// sees: nodes
 MATCH (n) WHERE elementId(n) = $node
   AND CASE size($labels)
         WHEN 0 THEN none(label IN labels(n) WHERE label STARTS WITH 'Pgs')
         ELSE any(label IN labels(n) WHERE label IN $labels)
       END
+  AND all(k IN keys($scope) WHERE n[k] = $scope[k])
 CALL (n) {
   MATCH (n)-[r]-(m)
+  WHERE all(k IN keys($scope) WHERE m[k] = $scope[k])
   WITH r, m LIMIT $most
   WHERE id(r) > $after AND ($type = '' OR type(r) = $type)
   WITH r, m ORDER BY id(r) LIMIT $candidates
   RETURN collect([r, m]) AS pairs
 }
-RETURN COUNT { (n)--() } <= $most AS complete, size(pairs) AS tried, id(pairs[-1][0]) AS last,
+RETURN CASE size(keys($scope))
+         WHEN 0 THEN COUNT { (n)--() }
+         ELSE COUNT { (n)--(o) WHERE all(k IN keys($scope) WHERE o[k] = $scope[k]) }
+       END <= $most AS complete,
+       size(pairs) AS tried, id(pairs[-1][0]) AS last,
 COLLECT {
   UNWIND pairs AS pair
   WITH pair[0] AS r, pair[1] AS m

@@ -1,5 +1,5 @@
 // Delete a stored graph with its lease and job records, after its generations and sessions.
-// params: name: str
+// params: name: graph
 // returns: deleted: int
 // mode: write
 OPTIONAL MATCH (o:PgsLease|PgsJob)

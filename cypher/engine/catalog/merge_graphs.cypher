@@ -1,5 +1,5 @@
 // Store a graph mapping under its name, if the name is new or still has the mapping `former`.
-// params: name: str, mapping: str, former: any?
+// params: name: graph, mapping: str, former: any?
 // returns: created: bool, stored: bool
 // mode: write
 MERGE (g:PgsGraph {name: $name})

@@ -1,10 +1,13 @@
-// All stored graphs by name, with figures of their current generation. `definition` is the mapping
-// that the generation was made for.
+// The stored graphs that a scope can see, by name, with figures of their current generation: the
+// graphs of the scope, whose names end with `suffix`, and those without any scope. `definition` is
+// the mapping that the generation was made for.
 // The current generation is found as in partitioning/read_current.
+// params: suffix: str
 // returns: name: str, mapping: any?, generation: str?, node_count: int?, partition_count: int?,
 //   definition: str?
 // mode: read
 MATCH (g:PgsGraph)
+WHERE NOT g.name CONTAINS '~' OR ($suffix <> '' AND g.name ENDS WITH $suffix)
 CALL (g) {
   OPTIONAL MATCH (g)<-[:PGS_OF]-(c:PgsGeneration {status: 'complete'})
   RETURN c ORDER BY EXISTS { (g)-[:PGS_CURRENT]->(c) } DESC, c.created_at DESC LIMIT 1

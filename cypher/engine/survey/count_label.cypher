@@ -2,6 +2,7 @@
 // params: label: str, limit: int
 // returns: count: int
 // mode: read
+// sees: everything
 MATCH (n:$($label))
 WITH n LIMIT $limit
 RETURN count(n) AS count

@@ -1,14 +1,17 @@
 // Whether a view's nodes have a property: 1 or 0.
-// params: labels: list[str], name: str
+// params: labels: list[str], name: str, scope: dict
 // returns: count: int
 // mode: read
+// sees: nodes
 CALL () {
   WITH $labels AS labels WHERE size(labels) > 0
-  MATCH (n:$any(labels)) WHERE n[$name] IS NOT NULL RETURN n LIMIT 1
+  MATCH (n:$any(labels)) WHERE n[$name] IS NOT NULL AND all(k IN keys($scope) WHERE n[k] = $scope[k])
+  RETURN n LIMIT 1
   UNION ALL
   WITH $labels AS labels WHERE size(labels) = 0
   MATCH (n)
   WHERE n[$name] IS NOT NULL AND none(label IN labels(n) WHERE label STARTS WITH 'Pgs')
+    AND all(k IN keys($scope) WHERE n[k] = $scope[k])
   RETURN n LIMIT 1
 }
 RETURN count(n) AS count

@@ -2,6 +2,7 @@
 // params: type: str, limit: int
 // returns: count: int
 // mode: read
+// sees: everything
 MATCH ()-[r:$($type)]->()
 WITH r LIMIT $limit
 RETURN count(r) AS count

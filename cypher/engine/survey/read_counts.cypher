@@ -1,6 +1,7 @@
 // Nodes per label and relationships per type, from the count store.
 // returns: nodes: int, relationships: int, labels: list[list[any]], types: list[list[any]]
 // mode: read
+// sees: everything
 CALL db.stats.retrieve('GRAPH COUNTS') YIELD data
 RETURN head([row IN data.nodes WHERE row.label IS NULL | row.count]) AS nodes,
        head([row IN data.relationships

@@ -2,6 +2,7 @@
 // params: label: str, scan: int
 // returns: labels: list[str]
 // mode: read
+// sees: everything
 MATCH (n:$($label))
 WITH n LIMIT $scan
 RETURN DISTINCT labels(n) AS labels

@@ -8,6 +8,7 @@
 //   mean_length: float?, longest: int?, prose: int, least: number?, greatest: number?,
 //   sizes: list[int], examples: list[str]
 // mode: read
+// sees: everything
 CALL () {
   WITH $label AS label WHERE label <> ''
   MATCH (n:$(label)) RETURN n LIMIT $scan

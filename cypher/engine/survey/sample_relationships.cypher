@@ -5,6 +5,7 @@
 // returns: property: str?, relationships: int, types: list[str], distinct_values: int, texts: int,
 //   mean_length: float?, prose: int, least: number?, greatest: number?, examples: list[str]
 // mode: read
+// sees: everything
 MATCH ()-[r:$($type)]->()
 WITH r LIMIT $scan
 WHERE (id(r) % 1000003) * 48271 % 65537 < $threshold

@@ -1,5 +1,5 @@
 // Delete the record of a graph's analogies, and the skeletons that no other graph uses.
-// params: graph: str
+// params: graph: graph
 // mode: batch
 MATCH (s:PgsSkeleton|PgsAnalogies)
 WHERE s.graph = $graph OR $graph IN s.graphs

@@ -1,6 +1,7 @@
 // Delete the analogies of a graph that are not of its current making; without a making, all.
-// params: graph: str
+// params: graph: graph
 // mode: batch
+// sees: links
 OPTIONAL MATCH (a:PgsAnalogies {graph: $graph})
 WITH a.making AS current
 MATCH ()-[r:PGS_ISOMORPHIC]->()

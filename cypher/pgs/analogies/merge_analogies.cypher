@@ -1,5 +1,5 @@
 // Make one making of the analogies of a graph the current one. No row if the graph was removed.
-// params: graph: str, making: str, figures: dict
+// params: graph: graph, making: str, figures: dict
 // returns: making: str
 // mode: write
 MATCH (:PgsGraph {name: $graph})

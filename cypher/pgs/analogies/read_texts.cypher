@@ -2,15 +2,18 @@
 // The facts of relationships within the view are text of their source. If `facts` is
 // empty, no relationship is read.
 // params: labels: list[str], text: list[dict], title: list[dict], key: list[dict], facts:
-//   list[dict]
+//   list[dict], scope: dict
 // returns: element_id: str, text: list[any?], title: any?, key: any?
 // mode: read
+// sees: nodes
 CALL () {
   WITH $labels AS labels WHERE size(labels) > 0
-  MATCH (n:$any(labels)) RETURN n
+  MATCH (n:$any(labels)) WHERE all(k IN keys($scope) WHERE n[k] = $scope[k]) RETURN n
   UNION ALL
   WITH $labels AS labels WHERE size(labels) = 0
-  MATCH (n) WHERE none(label IN labels(n) WHERE label STARTS WITH 'Pgs') RETURN n
+  MATCH (n)
+  WHERE none(label IN labels(n) WHERE label STARTS WITH 'Pgs') AND all(k IN keys($scope) WHERE n[k] = $scope[k])
+  RETURN n
 }
 WITH n, CASE size($facts) WHEN 0 THEN [] ELSE COLLECT {
   UNWIND $facts AS view
@@ -24,6 +27,7 @@ WITH n, CASE size($facts) WHEN 0 THEN [] ELSE COLLECT {
           WHEN 0 THEN none(label IN labels(t) WHERE label STARTS WITH 'Pgs')
           ELSE any(label IN labels(t) WHERE label IN view.labels)
         END
+    AND all(k IN keys($scope) WHERE t[k] = $scope[k])
   RETURN {
     type: type(r), name: r[view.name], fact: r[view.fact], node: elementId(t), target:
     head([name IN [own IN view.names WHERE own.label IN labels(t) + '' | toStringOrNull(t[own.property])]

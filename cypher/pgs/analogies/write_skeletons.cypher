@@ -1,5 +1,5 @@
 // Store skeletons, and record that a graph uses them. Those that are stored already stay the same.
-// params: rows: list[dict], graph: str
+// params: rows: list[dict], graph: graph
 // returns: written: int
 // mode: write
 UNWIND $rows AS row

@@ -1,19 +1,24 @@
 // Relationships that connect the given nodes of a generation across partitions, each pair once,
 // the lower partition first. `cited` lists ranks by partition id. Relationships are followed from
 // nodes with at most `degree` of them; two nodes that both have more are not compared.
-// params: generation: str, cited: dict, types: list[str], degree: int, most: int
+// params: generation: str, cited: dict, types: list[str], degree: int, most: int, scope: dict
 // returns: partition: int, rank: int, other_partition: int, other_rank: int
 // mode: read
+// sees: nodes
 MATCH (g:PgsGeneration {id: $generation})<-[:PGS_PART_OF]-(p:PgsPartition)
 WHERE p.level = 0
 WITH g, p, $cited[toString(p.id)] AS ranks
 WHERE ranks IS NOT NULL
 MATCH (p)<-[m:PGS_IN]-(n)
-WHERE m.rank IN ranks
-  AND COUNT { (n)--() }
-      - COUNT { (n)-[:PGS_ABOUT|PGS_SOURCE|PGS_TARGET|PGS_ISOMORPHIC|PGS_SHOWED]-() } <= $degree
+WHERE m.rank IN ranks AND all(k IN keys($scope) WHERE n[k] = $scope[k])
+  AND CASE size(keys($scope))
+        WHEN 0 THEN COUNT { (n)--() }
+          - COUNT { (n)-[:PGS_ABOUT|PGS_SOURCE|PGS_TARGET|PGS_ISOMORPHIC|PGS_SHOWED]-() }
+        ELSE COUNT { (n)--(x) WHERE all(k IN keys($scope) WHERE x[k] = $scope[k]) }
+      END <= $degree
 MATCH (n)-[r]-(o)
-WHERE CASE size($types)
+WHERE all(k IN keys($scope) WHERE o[k] = $scope[k])
+  AND CASE size($types)
         WHEN 0 THEN NOT type(r) STARTS WITH 'PGS_'
         ELSE type(r) IN $types
       END

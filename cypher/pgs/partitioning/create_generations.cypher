@@ -1,6 +1,6 @@
 // Begin a generation. It is being built, and no reader sees it yet. No row when the graph is
 // gone, or when another job now holds the lease it would be built under.
-// params: graph: str, fence: int, id: str, properties: dict
+// params: graph: graph, fence: int, id: str, properties: dict
 // returns: id: str
 // mode: write
 MATCH (l:PgsLease {name: $graph})

@@ -3,6 +3,7 @@
 // params: generations: list[str]
 // mode: write
 // locks: graph
+// sees: links
 MATCH (c:PgsGeneration) WHERE c.id IN $generations
 CALL (c) {
   MATCH (c)<-[:PGS_PART_OF]-(:PgsPartition)-[l:PGS_ADJACENT {generation: c.id}]->()

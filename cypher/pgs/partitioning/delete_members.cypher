@@ -2,6 +2,7 @@
 // params: uids: list[str]
 // mode: write
 // locks: graph
+// sees: links
 UNWIND $uids AS uid
 MATCH (:PgsPartition {uid: uid})<-[m:PGS_IN]-()
 DELETE m

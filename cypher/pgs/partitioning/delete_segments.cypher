@@ -1,6 +1,6 @@
 // Delete the segments of a graph's text index that no partition has any more, with their cells.
 // Those that a generation is still writing have no partition yet, and stay.
-// params: graph: str
+// params: graph: graph
 // returns: deleted: int
 // mode: write
 MATCH (s:PgsSegment {graph: $graph})

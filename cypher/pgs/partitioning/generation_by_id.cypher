@@ -1,6 +1,6 @@
 // One complete generation and its graph, no row without one.
 // params: generation: str
-// returns: graph: str, generation: dict
+// returns: graph: graph, generation: dict
 // mode: read
 MATCH (g:PgsGraph)<-[:PGS_OF]-(c:PgsGeneration {id: $generation, status: 'complete'})
 RETURN g.name AS graph,

@@ -4,7 +4,7 @@
 // generation shares is safe there. Takes the locks before it looks, so that a run that begins now
 // comes wholly before or not at all. Generations abandoned earlier are always included: no reader
 // ever saw them, and what they share is safe in the generation it came from.
-// params: graph: str, keep: int
+// params: graph: graph, keep: int
 // returns: ids: list[str]
 // mode: write
 MATCH (g:PgsGraph {name: $graph})<-[:PGS_OF]-(c:PgsGeneration)

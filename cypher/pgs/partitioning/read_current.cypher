@@ -1,6 +1,6 @@
 // The current generation of a graph, no row without one. While another becomes current, a read can
 // find neither of their relationships: it takes the newest complete generation then.
-// params: graph: str
+// params: graph: graph
 // returns: generation: dict
 // mode: read
 MATCH (g:PgsGraph {name: $graph})

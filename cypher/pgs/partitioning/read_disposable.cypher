@@ -2,6 +2,7 @@
 // params: generations: list[str]
 // returns: uids: list[str], members: list[int]
 // mode: read
+// sees: links
 MATCH (c:PgsGeneration)<-[:PGS_PART_OF]-(p:PgsPartition)
 WHERE c.id IN $generations
   AND NOT EXISTS { (p)-[:PGS_PART_OF]->(o:PgsGeneration) WHERE NOT o.id IN $generations }

@@ -2,10 +2,12 @@
 // has another length.
 // The facts of relationships within the view are text of their source. If `facts` is
 // empty, no relationship is read.
-// params: ids: list[int], text: list[dict], embedding: str, dimensions: int, facts: list[dict]
+// params: ids: list[int], text: list[dict], embedding: str, dimensions: int, facts: list[dict],
+//   scope: dict
 // returns: ids: list[int], vectors: list[list[float]], texts: list[list[any?]]
 // mode: read
-MATCH (n) WHERE id(n) IN $ids
+// sees: nodes
+MATCH (n) WHERE id(n) IN $ids AND all(k IN keys($scope) WHERE n[k] = $scope[k])
 WITH n,
      CASE WHEN n[$embedding] IS :: LIST<FLOAT NOT NULL> NOT NULL | LIST<INTEGER NOT NULL> NOT NULL
                AND size(n[$embedding]) = $dimensions
@@ -23,6 +25,7 @@ WITH n, vector,
                WHEN 0 THEN none(label IN labels(t) WHERE label STARTS WITH 'Pgs')
                ELSE any(label IN labels(t) WHERE label IN view.labels)
              END
+         AND all(k IN keys($scope) WHERE t[k] = $scope[k])
        RETURN {
          type: type(r), name: r[view.name], fact: r[view.fact], node: elementId(t), target:
          head([name IN [own IN view.names WHERE own.label IN labels(t) + ''

@@ -1,5 +1,5 @@
 // All generations of a graph, whatever their status.
-// params: graph: str
+// params: graph: graph
 // returns: ids: list[str]
 // mode: read
 MATCH (:PgsGraph {name: $graph})<-[:PGS_OF]-(c:PgsGeneration)

@@ -2,5 +2,6 @@
 // params: generation: str
 // returns: members: int
 // mode: read
+// sees: links
 MATCH (:PgsGeneration {id: $generation})<-[:PGS_PART_OF]-(p:PgsPartition) WHERE p.level = 0
 RETURN sum(COUNT { (p)<-[:PGS_IN]-() }) AS members

@@ -2,15 +2,18 @@
 // texts can be read in portions of a known size. The ids hold within one job.
 // The facts of relationships within the view are text of their source. If `facts` is
 // empty, no relationship is read.
-// params: labels: list[str], text: list[dict], facts: list[dict]
+// params: labels: list[str], text: list[dict], facts: list[dict], scope: dict
 // returns: ids: list[int], sizes: list[int]
 // mode: read
+// sees: nodes
 CALL () {
   WITH $labels AS labels WHERE size(labels) > 0
-  MATCH (n:$any(labels)) RETURN n
+  MATCH (n:$any(labels)) WHERE all(k IN keys($scope) WHERE n[k] = $scope[k]) RETURN n
   UNION ALL
   WITH $labels AS labels WHERE size(labels) = 0
-  MATCH (n) WHERE none(label IN labels(n) WHERE label STARTS WITH 'Pgs') RETURN n
+  MATCH (n)
+  WHERE none(label IN labels(n) WHERE label STARTS WITH 'Pgs') AND all(k IN keys($scope) WHERE n[k] = $scope[k])
+  RETURN n
 }
 WITH id(n) AS id,
      reduce(total = 0, value IN
@@ -27,6 +30,7 @@ WITH id(n) AS id,
                    WHEN 0 THEN none(label IN labels(t) WHERE label STARTS WITH 'Pgs')
                    ELSE any(label IN labels(t) WHERE label IN view.labels)
                  END
+             AND all(k IN keys($scope) WHERE t[k] = $scope[k])
            UNWIND [r[view.fact], left(head([own IN view.names WHERE own.label IN labels(t) + ''
              | toStringOrNull(t[own.property])]), 200), type(r)] AS value
            RETURN value

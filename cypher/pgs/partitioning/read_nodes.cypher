@@ -2,11 +2,13 @@
 // the vector, and a few of its components. A missing weight or component is NaN.
 // The facts of relationships within the view are text of their source. If `facts` is
 // empty, no relationship is read.
-// params: ids: list[int], text: list[dict], weight: str, embedding: str, facts: list[dict]
+// params: ids: list[int], text: list[dict], weight: str, embedding: str, facts: list[dict],
+//   scope: dict
 // returns: ids: list[int], texts: list[list[any?]], weights: list[float], dimensions: list[int],
 //   probes: list[list[float]]
 // mode: read
-MATCH (n) WHERE id(n) IN $ids
+// sees: nodes
+MATCH (n) WHERE id(n) IN $ids AND all(k IN keys($scope) WHERE n[k] = $scope[k])
 WITH n, CASE WHEN n[$embedding] IS :: LIST<FLOAT NOT NULL> NOT NULL | LIST<INTEGER NOT NULL> NOT NULL
              THEN n[$embedding] ELSE [] END AS vector
 WITH n, CASE size($facts) WHEN 0 THEN [] ELSE COLLECT {
@@ -21,6 +23,7 @@ WITH n, CASE size($facts) WHEN 0 THEN [] ELSE COLLECT {
           WHEN 0 THEN none(label IN labels(t) WHERE label STARTS WITH 'Pgs')
           ELSE any(label IN labels(t) WHERE label IN view.labels)
         END
+    AND all(k IN keys($scope) WHERE t[k] = $scope[k])
   RETURN {
     type: type(r), name: r[view.name], fact: r[view.fact], node: elementId(t), target:
     head([name IN [own IN view.names WHERE own.label IN labels(t) + '' | toStringOrNull(t[own.property])]

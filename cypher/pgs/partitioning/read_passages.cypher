@@ -1,6 +1,7 @@
 // Internal ids of a view's passages. The ids hold within one job.
-// params: labels: list[str]
+// params: labels: list[str], scope: dict
 // returns: ids: list[int]
 // mode: read
-MATCH (n:$any($labels))
+// sees: nodes
+MATCH (n:$any($labels)) WHERE all(k IN keys($scope) WHERE n[k] = $scope[k])
 RETURN collect(id(n)) AS ids

@@ -1,11 +1,13 @@
 // Relationships that leave some nodes, as parallel lists, one row per type. The other end may
 // be outside of the view. A weight that is not a number becomes NaN.
-// params: ids: list[int], types: list[str], weight: str
+// params: ids: list[int], types: list[str], weight: str, scope: dict
 // returns: type: str, sources: list[int], targets: list[int], weights: list[float]
 // mode: read
-MATCH (n) WHERE id(n) IN $ids
+// sees: nodes
+MATCH (n) WHERE id(n) IN $ids AND all(k IN keys($scope) WHERE n[k] = $scope[k])
 MATCH (n)-[r]->(m)
-WHERE CASE size($types)
+WHERE all(k IN keys($scope) WHERE m[k] = $scope[k])
+  AND CASE size($types)
         WHEN 0 THEN NOT type(r) STARTS WITH 'PGS_'
         ELSE type(r) IN $types
       END

@@ -1,7 +1,7 @@
 // Make a finished generation the current one: readers see all of the old or all of the new.
 // A generation already made current is left alone, because a repeated call may come too late.
 // No row when the generation was abandoned.
-// params: graph: str, generation: str, properties: dict
+// params: graph: graph, generation: str, properties: dict
 // returns: generation: str
 // mode: write
 MATCH (c:PgsGeneration {id: $generation})-[:PGS_OF]->(g:PgsGraph {name: $graph})

@@ -7,6 +7,7 @@
 // returns: generation: str, attached: int
 // mode: write
 // locks: graph
+// sees: links
 MATCH (c:PgsGeneration {id: $generation})
 SET c.checked_at = datetime()
 WITH c WHERE c.status = 'building'

@@ -1,5 +1,5 @@
 // Delete the job records of a graph, except the newest `keep` and the records of running jobs.
-// params: graph: str, keep: int
+// params: graph: graph, keep: int
 // returns: deleted: int
 // mode: write
 MATCH (j:PgsJob {graph: $graph})

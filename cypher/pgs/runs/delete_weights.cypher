@@ -1,10 +1,11 @@
 // Delete the weights that only runs of one graph have rated, and the weights rated by its runs
 // whose nodes are gone. Other weights stay. Without any feedback, nothing happens. The lock that
 // feedback takes is taken before anything is read.
-// params: graph: str
+// params: graph: graph
 // returns: deleted: int
 // mode: write
 // locks: graph
+// sees: links
 MATCH (turn:PgsMeta {id: 'feedback'})
 SET turn.checked_at = true REMOVE turn.checked_at
 WITH turn

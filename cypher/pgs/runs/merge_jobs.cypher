@@ -1,5 +1,5 @@
 // Create the record of a job that starts.
-// params: id: str, graph: str, kind: str, holder: str, options: str
+// params: id: str, graph: graph, kind: str, holder: str, options: str
 // returns: started_at: str
 // mode: write
 MERGE (j:PgsJob {id: $id})

@@ -1,5 +1,5 @@
 // Open a session, new or existing.
-// params: uid: str, graph: str, id: str
+// params: uid: str, graph: graph, id: str
 // returns: uid: str
 // mode: write
 MATCH (g:PgsGraph {name: $graph})

@@ -6,6 +6,7 @@
 // params: session: str, generation: str, before: str, empty: int
 // returns: partition: int, ranks: list[int], texts: list[int], unproven: list[int]
 // mode: read
+// sees: links
 OPTIONAL MATCH (this:PgsRun {id: $before})
 WITH this.started_at AS began
 MATCH (:PgsSession {uid: $session})<-[:PGS_RAN_IN]-(r:PgsRun)-[:PGS_SWEPT]->(w:PgsSweep)-[:PGS_READ]->(p:PgsPartition)

@@ -2,12 +2,14 @@
 // `hash` is the hash of the text that was shown. The partition is always 0, because a search takes
 // nodes from any partition. The facts of relationships within the view are part of the text of
 // their source. If `facts` is empty, no relationship is read.
-// params: run: str, title: list[dict], key: list[dict], text: list[dict], facts: list[dict]
+// params: run: str, title: list[dict], key: list[dict], text: list[dict], facts: list[dict],
+//   scope: dict
 // returns: partition: int, rank: int, hash: int, element_id: str, labels: list[str], title: any?,
 //   key: any?, text: list[any?]
 // mode: read
+// sees: nodes
 MATCH (:PgsRun {id: $run})-[w:PGS_SHOWED]->(n)
-WHERE NOT n:PgsTriplet
+WHERE NOT n:PgsTriplet AND all(k IN keys($scope) WHERE n[k] = $scope[k])
 RETURN 0 AS partition, w.place AS rank, w.hash AS hash, elementId(n) AS element_id,
        [label IN labels(n) WHERE NOT label STARTS WITH 'Pgs'] AS labels,
        head([own IN $title WHERE own.label IN labels(n) + '' AND n[own.property] <> '' | n[own.property]])
@@ -27,6 +29,7 @@ RETURN 0 AS partition, w.place AS rank, w.hash AS hash, elementId(n) AS element_
                  WHEN 0 THEN none(label IN labels(t) WHERE label STARTS WITH 'Pgs')
                  ELSE any(label IN labels(t) WHERE label IN view.labels)
                END
+           AND all(k IN keys($scope) WHERE t[k] = $scope[k])
          RETURN {
            type: type(r), name: r[view.name], fact: r[view.fact], node: elementId(t), target:
            head([name IN [own IN view.names WHERE own.label IN labels(t) + ''

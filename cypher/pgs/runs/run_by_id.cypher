@@ -2,7 +2,7 @@
 // `silent`: the run is recorded as running, but has given no sign of life for some seconds, or its
 // last sign is dated in the future because of a wrong clock.
 // params: run: str, silent_s: number
-// returns: run: dict, session: str, graph: str, generation: str?, current: bool, silent: bool
+// returns: run: dict, session: str, graph: graph, generation: str?, current: bool, silent: bool
 // mode: read
 MATCH (r:PgsRun {id: $run})-[:PGS_RAN_IN]->(s:PgsSession)
 OPTIONAL MATCH (r)-[:PGS_ON]->(c:PgsGeneration {status: 'complete'})

@@ -1,7 +1,7 @@
 // Mark running jobs of a graph as killed if they have given no sign of life for some seconds. Only
 // those jobs are locked and then checked again: if all running jobs were locked, jobs that end at
 // the same time would wait for each other.
-// params: graph: str, silent_s: number
+// params: graph: graph, silent_s: number
 // returns: ids: list[str]
 // mode: write
 MATCH (j:PgsJob {graph: $graph, outcome: 'running'})

@@ -16,6 +16,7 @@
 // returns: state: str, former: str?, nodes: int, triplets: int, cited: int
 // mode: write
 // locks: graph
+// sees: links
 MERGE (turn:PgsMeta {id: 'feedback'})
 SET turn.checked_at = true REMOVE turn.checked_at
 WITH turn

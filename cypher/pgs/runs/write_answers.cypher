@@ -7,6 +7,7 @@
 // returns: id: str
 // mode: write
 // locks: graph
+// sees: links
 MATCH (r:PgsRun {id: $run})
 SET r.checked_at = true REMOVE r.checked_at
 WITH r WHERE r.holder = $holder

@@ -4,10 +4,11 @@
 // left out: another node may have its element id by now, but not its key. No row if the run was
 // taken over or deleted. The lock of the run is taken before its holder is read.
 // params: run: str, holder: str, thesis: dict, findings: list[dict], citations: list[dict],
-//   nodes: list[dict], relationships: list[dict]
+//   nodes: list[dict], relationships: list[dict], scope: dict
 // returns: id: str
 // mode: write
 // locks: graph
+// sees: nodes
 MATCH (r:PgsRun {id: $run})
 SET r.checked_at = true REMOVE r.checked_at
 WITH r WHERE r.holder = $holder
@@ -33,8 +34,7 @@ FOREACH (row IN $findings |
 WITH r
 CALL (r) {
   UNWIND $nodes AS row
-  MATCH (n)
-  WHERE elementId(n) = row.element_id
+  MATCH (n) WHERE elementId(n) = row.element_id AND all(k IN keys($scope) WHERE n[k] = $scope[k])
     AND (NOT n:LoadedNode OR row.key = row.element_id
          OR any(name IN keys(n) WHERE trim(toStringOrNull(n[name])) = row.key))
   MERGE (r)-[w:PGS_SHOWED {place: row.place}]->(n)
@@ -42,8 +42,8 @@ CALL (r) {
 }
 CALL (r) {
   UNWIND $relationships AS row
-  MATCH (s) WHERE elementId(s) = row.source
-  MATCH (o) WHERE elementId(o) = row.target
+  MATCH (s) WHERE elementId(s) = row.source AND all(k IN keys($scope) WHERE s[k] = $scope[k])
+  MATCH (o) WHERE elementId(o) = row.target AND all(k IN keys($scope) WHERE o[k] = $scope[k])
   MERGE (s)<-[:PGS_SOURCE]-(t:PgsTriplet {type: row.type})-[:PGS_TARGET]->(o)
   MERGE (r)-[:PGS_SHOWED {place: row.place}]->(t)
 }

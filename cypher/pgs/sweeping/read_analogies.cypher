@@ -1,10 +1,11 @@
 // Analogies between nodes of some partitions and nodes of other partitions of a generation: at most
 // `most` for each partition, those with the largest difference. Only current analogies of the graph
 // count, and only nodes that are still in its view.
-// params: graph: str, generation: str, partitions: list[int], labels: list[str], text:
-//   list[dict], title: list[dict], key: list[dict], most: int
+// params: graph: graph, generation: str, partitions: list[int], labels: list[str], text:
+//   list[dict], title: list[dict], key: list[dict], most: int, scope: dict
 // returns: partition: int, analogies: list[dict]
 // mode: read
+// sees: nodes
 MATCH (a:PgsAnalogies {graph: $graph})
 MATCH (g:PgsGeneration {id: $generation})<-[:PGS_PART_OF]-(p:PgsPartition)
 WHERE p.level = 0 AND p.id IN $partitions
@@ -13,7 +14,8 @@ WHERE q.level = 0 AND q.id <> p.id AND EXISTS { (q)-[:PGS_PART_OF]->(g) }
   AND all(x IN [n, m] WHERE CASE size($labels)
         WHEN 0 THEN none(label IN labels(x) WHERE label STARTS WITH 'Pgs')
         ELSE any(label IN labels(x) WHERE label IN $labels)
-      END)
+      END
+      AND all(k IN keys($scope) WHERE x[k] = $scope[k]))
 WITH p, i, m, r, q, j ORDER BY p.id, r.delta DESC, i.rank, q.id, j.rank
 WITH p.id AS partition, collect({
   rank: i.rank, other: q.id,

@@ -5,15 +5,18 @@
 // The facts of relationships within the view are text of their source. If `facts` is
 // empty, no relationship is read.
 // params: labels: list[str], text: list[dict], terms: list[str], dropped: list[str], alike:
-//   list[list[str]], facts: list[dict]
+//   list[list[str]], facts: list[dict], scope: dict
 // returns: element_id: str, found: list[int], size: int
 // mode: read
+// sees: nodes
 CALL () {
   WITH $labels AS labels WHERE size(labels) > 0
-  MATCH (n:$any(labels)) RETURN n
+  MATCH (n:$any(labels)) WHERE all(k IN keys($scope) WHERE n[k] = $scope[k]) RETURN n
   UNION ALL
   WITH $labels AS labels WHERE size(labels) = 0
-  MATCH (n) WHERE none(label IN labels(n) WHERE label STARTS WITH 'Pgs') RETURN n
+  MATCH (n)
+  WHERE none(label IN labels(n) WHERE label STARTS WITH 'Pgs') AND all(k IN keys($scope) WHERE n[k] = $scope[k])
+  RETURN n
 }
 WITH n, reduce(joined = '', value IN
          [own IN $text WHERE own.label IN labels(n) + '' | n[own.property]]
@@ -29,6 +32,7 @@ WITH n, reduce(joined = '', value IN
                    WHEN 0 THEN none(label IN labels(t) WHERE label STARTS WITH 'Pgs')
                    ELSE any(label IN labels(t) WHERE label IN view.labels)
                  END
+             AND all(k IN keys($scope) WHERE t[k] = $scope[k])
            UNWIND [r[view.fact], head([
              name IN [own IN view.names WHERE own.label IN labels(t) + '' | toStringOrNull(t[own.property])]
              + [own IN $text WHERE own.label IN labels(t) + '' AND t[own.property] IS :: STRING NOT NULL

@@ -2,9 +2,10 @@
 // `keywords` and `phrases` are in parallel; a phrase is a query for the title alone, whose words
 // have no sign of the query language.
 // params: keywords: list[str], phrases: list[str], indexes: list[str], title: list[dict],
-//   labels: list[str], exact: int, part: int, candidates: int
+//   labels: list[str], exact: int, part: int, candidates: int, scope: dict
 // returns: ids: list[str], scores: list[float]
 // mode: read
+// sees: nodes
 UNWIND range(0, size($keywords) - 1) AS i
 UNWIND $indexes AS index
 CALL db.index.fulltext.queryNodes(index, $phrases[i], {limit: $candidates}) YIELD node
@@ -13,6 +14,7 @@ WHERE CASE size($labels)
         WHEN 0 THEN none(label IN labels(n) WHERE label STARTS WITH 'Pgs')
         ELSE any(label IN labels(n) WHERE label IN $labels)
       END
+  AND all(k IN keys($scope) WHERE n[k] = $scope[k])
 WITH keyword, toLower(trim(coalesce(toStringOrNull(head([own IN $title WHERE own.label IN labels(n) + ''
   AND n[own.property] <> ''
   | n[own.property]])), '')))

@@ -5,11 +5,12 @@
 // in one row, since a driver takes longer for a row than a server for a relationship.
 // params: nodes: list[str], types: list[str], labels: list[str], title: list[dict], key:
 //   list[dict], text: list[dict], embedding: str, vector: list[float], weight: str, name: str,
-//   fact_text: str, fact_embedding: str, k: int
+//   fact_text: str, fact_embedding: str, k: int, scope: dict
 // returns: facts: list[dict]
 // mode: read
+// sees: nodes
 UNWIND $nodes AS wanted
-MATCH (n) WHERE elementId(n) = wanted
+MATCH (n) WHERE elementId(n) = wanted AND all(k IN keys($scope) WHERE n[k] = $scope[k])
 WITH n, n[$embedding] AS own
 WITH n, CASE WHEN own IS :: LIST<FLOAT NOT NULL> NOT NULL | LIST<INTEGER NOT NULL> NOT NULL
                AND size($vector) > 0 AND size(own) = size($vector) AND any(x IN own WHERE x <> 0)
@@ -21,6 +22,7 @@ WHERE n <> m
         WHEN 0 THEN none(label IN labels(m) WHERE label STARTS WITH 'Pgs')
         ELSE any(label IN labels(m) WHERE label IN $labels)
       END
+  AND all(k IN keys($scope) WHERE m[k] = $scope[k])
 WITH m, collect([n, near, r]) AS links
 WITH m, links, m[$embedding] AS own
 WITH m, links,

@@ -3,9 +3,10 @@
 // target, null without an embedding. All are in one row, as in `find_facts`.
 // params: indexes: list[str], vector: list[float], fact_embedding: str, labels: list[str],
 //   title: list[dict], key: list[dict], text: list[dict], embedding: str, weight: str, name:
-//   str, fact_text: str, candidates: int, k: int
+//   str, fact_text: str, candidates: int, k: int, scope: dict
 // returns: facts: list[dict]
 // mode: read
+// sees: nodes
 UNWIND $indexes AS index
 CALL db.index.vector.queryRelationships(index, $candidates, $vector) YIELD relationship AS r
 WITH DISTINCT r, startNode(r) AS n, endNode(r) AS m
@@ -14,6 +15,8 @@ WHERE CASE size($labels)
         ELSE any(label IN labels(n) WHERE label IN $labels)
           AND any(label IN labels(m) WHERE label IN $labels)
       END
+  AND all(k IN keys($scope) WHERE n[k] = $scope[k])
+  AND all(k IN keys($scope) WHERE m[k] = $scope[k])
 WITH r, n, m, 2 * vector.similarity.cosine(r[$fact_embedding], $vector) - 1 AS fact
 ORDER BY fact DESC, elementId(r) LIMIT $k
 WITH r, n, m, fact, n[$embedding] AS one, m[$embedding] AS other

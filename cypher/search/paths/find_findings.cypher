@@ -1,7 +1,7 @@
 // Findings of a graph's runs that hold at least `least` of some words, those with most first, then
 // those of the latest run. Words are in lower case. Names of sessions begin with `prefix`. What its
 // nodes do not bear out is left out, because another answer would rest on it.
-// params: graph: str, prefix: str, words: list[str], least: int, k: int
+// params: graph: graph, prefix: str, words: list[str], least: int, k: int
 // returns: id: str, text: str, run: str, partition: int, count: int
 // mode: read
 MATCH (s:PgsSession {graph: $graph})<-[:PGS_RAN_IN]-(r:PgsRun)-[:PGS_SWEPT]->(w:PgsSweep)

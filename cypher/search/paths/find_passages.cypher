@@ -2,14 +2,17 @@
 // a vector. `direct`: the passage mentions the node itself. `score` is the cosine, null without an
 // embedding. Relationships of this package do not count. All are in one row, as in `find_facts`.
 // params: nodes: list[str], far: int, types: list[str], mention_types: list[str],
-//   chunk_labels: list[str], embedding: str, vector: list[float], near_each: int, far_each: int
+//   chunk_labels: list[str], embedding: str, vector: list[float], near_each: int, far_each: int,
+//   scope: dict
 // returns: passages: list[dict]
 // mode: read
+// sees: nodes
 UNWIND range(0, size($nodes) - 1) AS i
-MATCH (n) WHERE elementId(n) = $nodes[i]
+MATCH (n) WHERE elementId(n) = $nodes[i] AND all(k IN keys($scope) WHERE n[k] = $scope[k])
 CALL (n, i) {
   MATCH (n)-[s]-(c)
   WHERE type(s) IN $mention_types AND any(label IN labels(c) WHERE label IN $chunk_labels)
+    AND all(k IN keys($scope) WHERE c[k] = $scope[k])
   RETURN c, true AS direct
   UNION
   WITH n, i WHERE i < $far
@@ -17,6 +20,8 @@ CALL (n, i) {
   WHERE CASE size($types) WHEN 0 THEN NOT type(r) STARTS WITH 'PGS_' ELSE type(r) IN $types END
     AND NOT type(r) IN $mention_types AND type(s) IN $mention_types AND m <> n AND c <> n
     AND any(label IN labels(c) WHERE label IN $chunk_labels)
+    AND all(k IN keys($scope) WHERE m[k] = $scope[k])
+    AND all(k IN keys($scope) WHERE c[k] = $scope[k])
   RETURN c, false AS direct
 }
 WITH i, c, max(direct) AS direct, c[$embedding] AS own

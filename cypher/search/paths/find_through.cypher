@@ -4,16 +4,18 @@
 // first; `types` and `forward` tell the relationships between them and whether they lead away from
 // the entry. Without a vector, far nodes score 0. Relationships of this package do not count.
 // params: entries: list[str], types: list[str], labels: list[str], text: list[dict], title:
-//   list[dict], embedding: str, vector: list[float], k: int
+//   list[dict], embedding: str, vector: list[float], k: int, scope: dict
 // returns: far: list[dict]
 // mode: read
+// sees: nodes
 UNWIND range(0, size($entries) - 1) AS i
-MATCH (n) WHERE elementId(n) = $entries[i]
+MATCH (n) WHERE elementId(n) = $entries[i] AND all(k IN keys($scope) WHERE n[k] = $scope[k])
 MATCH (n)-[r]-(h)
 WHERE h <> n AND CASE size($types) WHEN 0 THEN NOT type(r) STARTS WITH 'PGS_' ELSE type(r) IN $types END
   AND none(own IN $text WHERE own.label IN labels(h) + ''
            AND trim(coalesce(toStringOrNull(h[own.property]), '')) <> '')
   AND none(label IN labels(h) WHERE label STARTS WITH 'Pgs')
+  AND all(k IN keys($scope) WHERE h[k] = $scope[k])
 WITH i, n, h, head(collect(r)) AS r
 CALL (n, h, r) {
   MATCH (h)-[s]-(m)
@@ -27,6 +29,7 @@ CALL (n, h, r) {
     AND none(own IN $text WHERE own.label IN labels(g) + ''
            AND trim(coalesce(toStringOrNull(g[own.property]), '')) <> '')
     AND none(label IN labels(g) WHERE label STARTS WITH 'Pgs')
+    AND all(k IN keys($scope) WHERE g[k] = $scope[k])
   MATCH (g)-[t]-(m)
   WHERE m <> n AND m <> h AND m <> g
     AND CASE size($types) WHEN 0 THEN NOT type(t) STARTS WITH 'PGS_' ELSE type(t) IN $types END
@@ -37,6 +40,7 @@ WHERE CASE size($labels)
         WHEN 0 THEN none(label IN labels(m) WHERE label STARTS WITH 'Pgs')
         ELSE any(label IN labels(m) WHERE label IN $labels)
       END
+  AND all(k IN keys($scope) WHERE m[k] = $scope[k])
   AND any(own IN $text WHERE own.label IN labels(m) + ''
            AND trim(coalesce(toStringOrNull(m[own.property]), '')) <> '')
 WITH i, n, hubs, links, m ORDER BY size(links), i

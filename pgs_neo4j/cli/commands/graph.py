@@ -91,6 +91,13 @@ def add(
             help="Relationship type between a passage and what it mentions; repeatable.",
         ),
     ] = None,
+    scope_property: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--scope-property",
+            help="Property that divides the graph; opening it needs a --scope; repeatable.",
+        ),
+    ] = None,
     replace: Annotated[
         bool, typer.Option("--replace", help="Replace the whole stored definition of that name.")
     ] = False,
@@ -134,6 +141,7 @@ def add(
         relationship_embedding=relationship_embedding,
         chunk_labels=tuple(chunk_label or ()),
         mention_types=tuple(mention_type or ()),
+        scope=tuple(scope_property or ()),
     )
     run(_add(name, mapping, replace=replace, allow_missing=allow_missing, as_json=as_json))
 

@@ -122,6 +122,7 @@ def mapping(view: GraphMapping) -> Table:
         ("relationship embedding", view.relationship_embedding or "(none)"),
         ("chunk labels", ", ".join(view.chunk_labels) or "(none: all nodes with text)"),
         ("mention types", ", ".join(view.mention_types) or "(none)"),
+        ("divided by", ", ".join(view.scope) or "(nothing)"),
     )
     return table(("mapping", ""), rows)
 

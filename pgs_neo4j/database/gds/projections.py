@@ -85,9 +85,9 @@ async def project_view(
 
     ``ids`` ``(n,)`` are the view's nodes in ascending order. GDS numbers the nodes in this order,
     whether or not ``direct`` is set. With ``direct``, GDS reads the store itself, which is three
-    times as fast. This requires that every relationship of the view has a usable weight and that no
-    relationship is a loop. ``seeds`` are projected with their memberships and require ``direct``.
-    Raises EmptyGraphError when the view has no node.
+    times as fast. This requires that every relationship of the view has a usable weight, that no
+    relationship is a loop, and that the database has no scope. ``seeds`` are projected with their
+    memberships and require ``direct``. Raises EmptyGraphError when the view has no node.
     """
     if direct:
         weight = None if uniform else mapping.relationship_weight
@@ -203,11 +203,11 @@ async def project(gds: GDS, query: str, **params: object) -> AsyncIterator[Graph
 
     Yields None when the statement matches nothing.
     """
-    name = make_name(gds)
-    text = queries.get(query).text
+    name, statement = make_name(gds), queries.get(query)
+    bound = gds.db.bind(statement, {"name": name, **params})
 
     def work() -> Graph | None:
-        exists = gds.runner.project(text, {"name": name, **params})
+        exists = gds.runner.project(statement.text, bound)
         return gds.client.graph.get(name) if exists else None
 
     async with drop_at_end(gds, name):

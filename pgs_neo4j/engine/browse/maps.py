@@ -213,7 +213,7 @@ async def read_flags(db: Database, graph: str, session: str) -> tuple[PartitionF
     rows = await db.read(
         queries.get("engine/browse/read_flags"),
         graph=graph,
-        session=keys.session_uid(graph, session),
+        session=keys.session_uid(db.scope, graph, session),
         limit=MOST_ARCS,
     )
     return tuple(PartitionFlag(**row) for row in rows)

@@ -271,6 +271,7 @@ async def kept(db: Database) -> Kept:
 
 async def clear(db: Database) -> Kept:
     """Delete all replies except replies of unfinished runs; return their number and bytes."""
+    db.require_no_scope("this deletes the replies of all scopes")
     before = await kept(db)
     await db.batch(queries.get("llm/calls/delete_replies"))
     after = await kept(db)

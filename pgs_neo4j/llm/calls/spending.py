@@ -91,8 +91,10 @@ class SpendingRecord:
             if figures == former:
                 continue
             more = {name: figures[name] - former[name] for name in figures}
-            account = {**asdict(self.account), "day": day}
-            key = "\n".join((day, *asdict(self.account).values()))
+            named = asdict(self.account)
+            named["graph"] = self.db.scope.qualify(named["graph"])
+            account = {**named, "day": day}
+            key = "\n".join((day, *named.values()))
             add = queries.get("llm/calls/add_spending")
             await self.db.write(add, id=key, account=account, more=more)
             self._stored[day] = figures

@@ -130,10 +130,12 @@ async def _begin_run(order: AnswerOrder, tools: RunTools) -> AnswerRecord:
         begun = await runs.begin(
             tools.db,
             handle,
-            keys.session_uid(run.graph, run.request.session),
+            keys.session_uid(tools.db.scope, run.graph, run.request.session),
             partitioning.generation.id if partitioning else "",
             properties,
-            keys.idempotency_uid(run.graph, run.request.session, run.request.idempotency_key),
+            keys.idempotency_uid(
+                tools.db.scope, run.graph, run.request.session, run.request.idempotency_key
+            ),
             total=tools.calls.spent_before(),
         )
         if begun == handle.id:

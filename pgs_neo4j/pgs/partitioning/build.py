@@ -145,7 +145,9 @@ async def _project_and_detect(
     With ``bundled``, the nodes of the projection are the bundles, and the id of a bundle is the id
     of its first node.
     """
-    config, gds, direct = order.config, tools.gds, view.clean or uniform
+    config, gds = order.config, tools.gds
+    # GDS itself does not know the scope.
+    direct = (view.clean or uniform) and not tools.db.scope
     with tools.timer.step("estimate"):
         await refuse_if_too_large(gds, len(view.ids), len(view.source), config.algorithm)
     async with AsyncExitStack() as stack:
@@ -186,7 +188,7 @@ async def _detect_communities(
 @asynccontextmanager
 async def mark_seeds(db: Database, graph: str, generation: str) -> AsyncIterator[Seeds]:
     """Mark the partitions of a generation with a label while GDS reads them."""
-    label = seed_label(graph)
+    label = seed_label(db.scope.qualify(graph))
     rows = await db.write(
         queries.get("pgs/partitioning/set_seeds"), generation=generation, label=label
     )
@@ -199,7 +201,9 @@ async def mark_seeds(db: Database, graph: str, generation: str) -> AsyncIterator
 
 async def clear_seeds(db: Database, graph: str) -> None:
     """Remove the label that ``mark_seeds`` set."""
-    await db.write(queries.get("pgs/partitioning/delete_seeds"), label=seed_label(graph))
+    await db.write(
+        queries.get("pgs/partitioning/delete_seeds"), label=seed_label(db.scope.qualify(graph))
+    )
 
 
 async def prepare_seeds(db: Database, graph: str) -> None:
@@ -207,7 +211,7 @@ async def prepare_seeds(db: Database, graph: str) -> None:
 
     Call this before a change token is read, because the database counts a new label as a commit.
     """
-    label = seed_label(graph)
+    label = seed_label(db.scope.qualify(graph))
     await db.write(queries.get("pgs/partitioning/create_seed_labels"), label=label)
     await clear_seeds(db, graph)
 

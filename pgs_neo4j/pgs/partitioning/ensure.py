@@ -155,7 +155,7 @@ async def _build(
     """Return the current partitions; the caller holds the graph's lease."""
     db, graph = tools.db, order.graph
     gds = await tools.open_gds()
-    owned = gds.owned_by(Owner(graph, own.fence))
+    owned = gds.owned_by(Owner(db.scope.qualify(graph), own.fence))
     build_tools = BuildTools(db=db, gds=owned, space=tools.space, timer=timer)
     with timer.step("clean up"):
         await remove_leftovers(order, tools, gds, own)
@@ -275,5 +275,5 @@ async def remove_leftovers(
     The caller holds the lease ``own``.
     """
     await prepare_seeds(tools.db, own.graph)
-    await drop_leftovers(gds, Owner(own.graph, own.fence))
+    await drop_leftovers(gds, Owner(tools.db.scope.qualify(own.graph), own.fence))
     await generation.prune(tools.db, order.graph, order.config.keep_generations)

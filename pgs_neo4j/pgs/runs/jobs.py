@@ -174,8 +174,9 @@ async def list_jobs(
         graphs=sorted(chosen or ()),
         silent_s=SILENT_S,
         limit=limit,
+        suffix=db.scope.suffix,
     )
-    return [_parse_job(row["job"]) for row in rows]
+    return [_parse_job({**row["job"], "graph": row["graph"]}) for row in rows]
 
 
 async def get(db: Database, job: str) -> Job:
@@ -183,7 +184,7 @@ async def get(db: Database, job: str) -> Job:
     rows = await db.read(queries.get("pgs/runs/job_by_id"), id=job, silent_s=SILENT_S)
     if not rows:
         raise UsageError(f"there is no job {job[:80]}; 'pgs jobs list' shows those on record")
-    return _parse_job(rows[0]["job"])
+    return _parse_job({**rows[0]["job"], "graph": rows[0]["graph"]})
 
 
 async def _send_sign(db: Database, job: Job) -> float:

@@ -7,6 +7,7 @@ import re
 from uuid import uuid4
 
 from pgs_neo4j.errors import UsageError
+from pgs_neo4j.model.scope import Scope
 
 _RUN_ID = re.compile(r"r[0-9a-f]{12}")
 
@@ -28,17 +29,17 @@ def check_new_id(run_id: str | None) -> str | None:
     return run_id
 
 
-def session_uid(graph: str, session: str) -> str:
+def session_uid(scope: Scope, graph: str, session: str) -> str:
     """Return the id of a session from its graph and its name."""
-    return f"{graph}/{session}"
+    return f"{scope.qualify(graph)}/{session}"
 
 
-def idempotency_uid(graph: str, session: str, key: str | None) -> str:
+def idempotency_uid(scope: Scope, graph: str, session: str, key: str | None) -> str:
     """Return an id for an idempotency key within its session; empty without a key.
 
     It is a JSON list, because names of sessions and keys may contain any separator.
     """
-    return json.dumps([graph, session, key], ensure_ascii=False) if key else ""
+    return json.dumps([scope.qualify(graph), session, key], ensure_ascii=False) if key else ""
 
 
 def sweep_id(run_id: str, partition_id: int) -> str:

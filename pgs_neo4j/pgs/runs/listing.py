@@ -81,8 +81,9 @@ async def list_runs(
         modes=list(modes),
         silent_s=SILENT_S,
         limit=limit,
+        suffix=db.scope.suffix,
     )
-    return [_parse_info(row["run"]) for row in rows]
+    return [_parse_info({**row["run"], "graph": row["graph"]}) for row in rows]
 
 
 def _parse_info(stored: Row) -> RunInfo:

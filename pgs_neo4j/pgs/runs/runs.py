@@ -143,7 +143,8 @@ async def begin(
 async def find_id_by_key(db: Database, graph: str, session: str, key: str) -> str | None:
     """Return the id of the session's run with an idempotency key, or None."""
     rows = await db.read(
-        queries.get("pgs/runs/run_by_key"), idempotency=keys.idempotency_uid(graph, session, key)
+        queries.get("pgs/runs/run_by_key"),
+        idempotency=keys.idempotency_uid(db.scope, graph, session, key),
     )
     return str(rows[0]["id"]) if rows else None
 
@@ -161,7 +162,12 @@ async def find(db: Database, prefix: str) -> str:
             f"the id of a run needs at least {SHORTEST_PREFIX} characters to be found; "
             "'pgs runs' lists the runs"
         )
-    rows = await db.read(queries.get("pgs/runs/run_by_prefix"), prefix=prefix, limit=CANDIDATES + 1)
+    rows = await db.read(
+        queries.get("pgs/runs/run_by_prefix"),
+        prefix=prefix,
+        limit=CANDIDATES + 1,
+        suffix=db.scope.suffix,
+    )
     ids = [str(row["id"]) for row in rows]
     if not ids:
         raise unknown_run(prefix)

@@ -128,7 +128,7 @@ async def open_session(db: Database, graph: str, session: str) -> None:
     """Create a session unless it exists. Raises UnknownGraphError."""
     rows = await db.write(
         queries.get("pgs/runs/merge_sessions"),
-        uid=keys.session_uid(graph, session),
+        uid=keys.session_uid(db.scope, graph, session),
         graph=graph,
         id=session,
     )
@@ -147,7 +147,7 @@ def check_name(session: str) -> None:
 async def check_exists(db: Database, graph: str, session: str) -> None:
     """Raise UnknownSessionError when the graph has no such session."""
     rows = await db.read(
-        queries.get("pgs/runs/session_by_uid"), uid=keys.session_uid(graph, session)
+        queries.get("pgs/runs/session_by_uid"), uid=keys.session_uid(db.scope, graph, session)
     )
     if not rows:
         raise UnknownSessionError(
@@ -167,7 +167,7 @@ async def read_so_far(
     """
     rows = await db.read(
         queries.get("pgs/runs/read_coverage"),
-        session=keys.session_uid(graph, session),
+        session=keys.session_uid(db.scope, graph, session),
         generation=generation,
         before=before,
         empty=text_hash(""),
@@ -222,7 +222,9 @@ async def record_sweep(
 
 async def list_sessions(db: Database, graph: str | None) -> list[SessionInfo]:
     """Return the sessions of one graph or of all graphs, the most recently used first."""
-    rows = await db.read(queries.get("pgs/runs/read_sessions"), graph=graph or "")
+    rows = await db.read(
+        queries.get("pgs/runs/read_sessions"), graph=graph or "", suffix=db.scope.suffix
+    )
     names = ("id", "graph", "created_at", "updated_at", "runs")
     return [SessionInfo(**{name: row[name] for name in names}) for row in rows]
 
@@ -234,7 +236,9 @@ async def show_runs(db: Database, graph: str, session: str) -> list[dict[str, An
     of the graph at that time, None if it is not known.
     """
     await check_exists(db, graph, session)
-    rows = await db.read(queries.get("pgs/runs/read_runs"), uid=keys.session_uid(graph, session))
+    rows = await db.read(
+        queries.get("pgs/runs/read_runs"), uid=keys.session_uid(db.scope, graph, session)
+    )
     return [
         {**row["run"], "sweeps": row["sweeps"], "definition": row["definition"]} for row in rows
     ]
@@ -243,4 +247,9 @@ async def show_runs(db: Database, graph: str, session: str) -> list[dict[str, An
 async def delete_session(db: Database, graph: str, session: str) -> None:
     """Delete a session and everything it recorded. Raises UnknownSessionError."""
     await check_exists(db, graph, session)
-    await db.write(queries.get("pgs/runs/delete_sessions"), uid=keys.session_uid(graph, session))
+    await delete_stored_session(db, keys.session_uid(db.scope, graph, session))
+
+
+async def delete_stored_session(db: Database, uid: str) -> None:
+    """Delete a session by its id in the database, and everything that it recorded."""
+    await db.write(queries.get("pgs/runs/delete_sessions"), uid=uid)

@@ -137,9 +137,9 @@ async def read_unsynthesized(
     """
     rows = await db.read(
         queries.get("pgs/runs/read_unsynthesized"),
-        session=keys.session_uid(graph, session),
+        session=keys.session_uid(db.scope, graph, session),
         run=run,
-        given_up=await runs.find_dead_runs(db, keys.session_uid(graph, session)),
+        given_up=await runs.find_dead_runs(db, keys.session_uid(db.scope, graph, session)),
         generation=generation,
     )
     return [

@@ -12,6 +12,7 @@ from pgs_neo4j.engine.catalog import check_mapping, is_redefined, parse_mapping
 from pgs_neo4j.errors import MappingError, StoredDataError, UnknownGraphError
 from pgs_neo4j.model import GraphMapping
 from pgs_neo4j.pgs.partitioning.rows import definition_of
+from tests.fakes.database import FakeDatabase
 
 MAPPING = GraphMapping(labels=("Paper",), text=("abstract",), key="doi")
 STORED = json.loads(definition_of(MAPPING))
@@ -82,7 +83,7 @@ async def test_several_graphs_are_listed_with_the_ways_to_name_one(
         return [{"name": "birds"}, {"name": "papers"}]
 
     monkeypatch.setattr(catalog, "_read_rows", rows)
-    db: Any = None
+    db: Any = FakeDatabase()
     with pytest.raises(UnknownGraphError) as caught:
         await catalog.get(db, None)
     assert str(caught.value) == (
@@ -106,10 +107,11 @@ async def test_a_graph_of_documents_is_the_only_one_beside_that_of_its_entities(
 ) -> None:
     async def rows(*_: object) -> list[dict[str, Any]]:
         more = {"definition": None, "generation": None, "node_count": 0, "partition_count": 0}
+        more |= {"shared": False, "made": True}
         return [{"name": name, "mapping": definition_of(MAPPING), **more} for name in names]
 
     monkeypatch.setattr(catalog, "_read_rows", rows)
-    db: Any = None
+    db: Any = FakeDatabase()
     if chosen is None:
         with pytest.raises(UnknownGraphError, match="there are several graphs"):
             await catalog.get(db, None)

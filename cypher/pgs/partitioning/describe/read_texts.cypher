@@ -1,10 +1,11 @@
 // Titles and texts of some nodes, as parallel lists.
 // The facts of relationships within the view are text of their source. If `facts` is
 // empty, no relationship is read.
-// params: ids: list[int], text: list[dict], title: list[dict], facts: list[dict]
+// params: ids: list[int], text: list[dict], title: list[dict], facts: list[dict], scope: dict
 // returns: ids: list[int], titles: list[list[any?]], texts: list[list[any?]]
 // mode: read
-MATCH (n) WHERE id(n) IN $ids
+// sees: nodes
+MATCH (n) WHERE id(n) IN $ids AND all(k IN keys($scope) WHERE n[k] = $scope[k])
 WITH n, CASE size($facts) WHEN 0 THEN [] ELSE COLLECT {
   UNWIND $facts AS view
   MATCH (n)-[r]->(t)
@@ -17,6 +18,7 @@ WITH n, CASE size($facts) WHEN 0 THEN [] ELSE COLLECT {
           WHEN 0 THEN none(label IN labels(t) WHERE label STARTS WITH 'Pgs')
           ELSE any(label IN labels(t) WHERE label IN view.labels)
         END
+    AND all(k IN keys($scope) WHERE t[k] = $scope[k])
   RETURN {
     type: type(r), name: r[view.name], fact: r[view.fact], node: elementId(t), target:
     head([name IN [own IN view.names WHERE own.label IN labels(t) + '' | toStringOrNull(t[own.property])]

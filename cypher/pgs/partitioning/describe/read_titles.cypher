@@ -1,10 +1,11 @@
 // The properties from which the titles of some nodes are made, as parallel lists. Texts are read
 // only if there is no title. Long ones are cut, because a title is one line.
-// params: ids: list[int], title: list[dict], text: list[dict], key: list[dict]
+// params: ids: list[int], title: list[dict], text: list[dict], key: list[dict], scope: dict
 // returns: ids: list[int], titles: list[list[any?]], keys: list[list[any?]], texts: list[list[any?]],
 //   labels: list[str]
 // mode: read
-MATCH (n) WHERE id(n) IN $ids
+// sees: nodes
+MATCH (n) WHERE id(n) IN $ids AND all(k IN keys($scope) WHERE n[k] = $scope[k])
 WITH n, head([own IN $title WHERE own.label IN labels(n) + '' AND n[own.property] <> ''
               | n[own.property]]) AS title,
      head([own IN $key WHERE own.label IN labels(n) + '' AND n[own.property] <> ''

@@ -1,6 +1,6 @@
 // Write cells of a segment of the text index. No reader sees them until partitions have the
 // segment. No row when the generation was abandoned.
-// params: generation: str, graph: str, segment: str, cells: list[dict]
+// params: generation: str, graph: graph, segment: str, cells: list[dict]
 // returns: written: int
 // mode: write
 MATCH (c:PgsGeneration {id: $generation})

@@ -2,7 +2,7 @@
 // partition are numbered from `first` on, in the order of rank. A partition leaves the segment
 // that it was in before. No row when the generation was abandoned, or when some of the cells are
 // gone: a cleanup beside this job takes a segment without partitions for a leftover.
-// params: generation: str, graph: str, segment: str, size: int, bits: int, cells: int,
+// params: generation: str, graph: graph, segment: str, size: int, bits: int, cells: int,
 //   partitions: list[dict]
 // returns: indexed: int
 // mode: write

@@ -2,4 +2,5 @@
 // the server would scan all nodes for a parameter.
 // returns: count: int
 // mode: read
+// sees: everything
 MATCH (n:`{label}`) RETURN count(n) AS count

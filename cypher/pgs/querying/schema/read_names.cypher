@@ -1,6 +1,7 @@
 // Labels and relationship types of the user, for users without access to the count store.
 // returns: labels: list[str], types: list[str]
 // mode: read
+// sees: everything
 CALL () {
   CALL db.labels() YIELD label
   WHERE NOT label STARTS WITH 'Pgs' RETURN collect(label) AS labels

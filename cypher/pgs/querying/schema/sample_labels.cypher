@@ -5,6 +5,7 @@
 // params: labels: list[str], threshold: int, length: int
 // returns: label: str, property: str, nodes: int, types: list[str], examples: list[str]
 // mode: read
+// sees: everything
 MATCH (n:`{names}`)
 WHERE (id(n) % 1000003) * 48271 % 65537 < $threshold
 UNWIND [label IN labels(n) WHERE label IN $labels] AS label

@@ -3,6 +3,7 @@
 // params: scan: int, threshold: int
 // returns: type: str, source: list[str], target: list[str], relationships: int
 // mode: read
+// sees: everything
 MATCH (a)-[r:`{names}`]->(b)
 WITH a, r, b LIMIT $scan
 WHERE (id(r) % 1000003) * 48271 % 65537 < $threshold

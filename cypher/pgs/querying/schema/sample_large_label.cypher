@@ -3,6 +3,7 @@
 // params: labels: list[str], scan: int, threshold: int, length: int
 // returns: label: str, property: str, nodes: int, types: list[str], examples: list[str]
 // mode: read
+// sees: everything
 MATCH (n:`{names}`)
 WITH n LIMIT $scan
 WHERE (id(n) % 1000003) * 48271 % 65537 < $threshold

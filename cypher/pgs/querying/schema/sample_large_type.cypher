@@ -3,6 +3,7 @@
 // params: scan: int, threshold: int, length: int
 // returns: type: str, property: str, relationships: int, types: list[str], examples: list[str]
 // mode: read
+// sees: everything
 MATCH ()-[r:`{names}`]->()
 WITH r LIMIT $scan
 WHERE (id(r) % 1000003) * 48271 % 65537 < $threshold

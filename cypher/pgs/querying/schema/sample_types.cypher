@@ -3,6 +3,7 @@
 // params: threshold: int, length: int
 // returns: type: str, property: str, relationships: int, types: list[str], examples: list[str]
 // mode: read
+// sees: everything
 MATCH ()-[r:`{names}`]->()
 WHERE (id(r) % 1000003) * 48271 % 65537 < $threshold
 UNWIND keys(r) AS property

@@ -3,6 +3,7 @@
 // params: label: str, properties: list[str], names: list[str], limit: int
 // returns: property: str, text: str, nodes: int, element_id: str
 // mode: read
+// sees: everything
 MATCH (n:$($label))
 UNWIND $properties AS property
 WITH n, property, n[property] AS text

@@ -2,4 +2,5 @@
 // whose tokens are put there before all of it passes the gate.
 // returns: matches: int
 // mode: read
+// sees: everything
 MATCH (counted:Counted) RETURN count(*) AS matches

@@ -2,6 +2,7 @@
 // params: property: str
 // returns: found: bool
 // mode: read
+// sees: everything
 MATCH (n:`{label}`)
 WHERE $property = '' OR n[$property] IS NOT NULL
 RETURN true AS found LIMIT 1

@@ -3,6 +3,7 @@
 // params: property: str, sources: list[str], targets: list[str]
 // returns: found: bool
 // mode: read
+// sees: everything
 MATCH (a)-[r:`{type}`]->(b)
 WHERE ($property = '' OR r[$property] IS NOT NULL)
   AND (size($sources) = 0 OR any(label IN labels(a) WHERE label IN $sources))

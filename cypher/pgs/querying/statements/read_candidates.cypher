@@ -4,6 +4,7 @@
 // params: wanted: list[dict], limit: int
 // returns: values: list[str]
 // mode: read
+// sees: everything
 MATCH (n:`{labels}`)
 WITH n.`{property}` AS value WHERE value IS :: STRING NOT NULL
 WITH value, toLower(left(value, 300)) AS folded, size(value) AS length

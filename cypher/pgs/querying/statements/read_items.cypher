@@ -2,6 +2,7 @@
 // params: wanted: list[dict], limit: int
 // returns: values: list[str]
 // mode: read
+// sees: everything
 MATCH (n:`{labels}`)
 WITH n.`{property}` AS list WHERE list IS :: LIST<STRING NOT NULL> NOT NULL
 UNWIND list AS value

@@ -3,6 +3,7 @@
 // params: values: list[str], limit: int
 // returns: value: str
 // mode: read
+// sees: everything
 MATCH (n:`{labels}`)
 WHERE n.`{property}` IN $values
 RETURN DISTINCT n.`{property}` AS value LIMIT $limit

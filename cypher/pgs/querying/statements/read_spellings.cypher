@@ -3,6 +3,7 @@
 // params: written: str, folded: str, comparison: str, limit: int
 // returns: spelling: str, count: int
 // mode: read
+// sees: everything
 MATCH (n:`{labels}`)
 WITH n.`{property}` AS value WHERE value IS :: STRING NOT NULL
 WITH value, toLower(value) AS folded

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from pgs_neo4j.database import queries
+from pgs_neo4j.database.queries import SCOPE
 
 CONSTRAINTS = [
     f"pgs_{name.removeprefix('database/constraint_')}"
@@ -34,7 +35,7 @@ class Answers:
         }
 
     async def read(self, query: Any, **params: Any) -> list[dict[str, Any]]:
-        assert set(params) == set(query.params)
+        assert set(params) == set(query.params) - {SCOPE}
         rows = self.rows[query.name]
         if isinstance(rows, Exception):
             raise rows

@@ -7,13 +7,14 @@ import re
 import pytest
 
 from pgs_neo4j.errors import UsageError
+from pgs_neo4j.model.scope import NO_SCOPE
 from pgs_neo4j.pgs.runs import keys
 from pgs_neo4j.pgs.runs.runs import MAX_KEY, check_key
 
 
 def test_a_request_without_an_idempotency_key_has_an_empty_one() -> None:
-    assert keys.idempotency_uid("papers", "default", None) == ""
-    assert keys.idempotency_uid("papers", "default", "") == ""
+    assert keys.idempotency_uid(NO_SCOPE, "papers", "default", None) == ""
+    assert keys.idempotency_uid(NO_SCOPE, "papers", "default", "") == ""
 
 
 def test_run_ids_differ_and_have_one_form() -> None:

@@ -3,6 +3,7 @@
 // params: value: any
 // returns: nodes: int
 // mode: read
+// sees: everything
 MATCH (asked:Asked)
 WHERE asked.measure = $value
 RETURN count(asked) AS nodes

@@ -3,6 +3,7 @@
 // params: name: str
 // returns: nodes: int
 // mode: read
+// sees: everything
 MATCH (asked:Asked)-[:LINK]->(named:Named)
 WHERE named.title = $name
 RETURN count(asked) AS nodes

@@ -2,6 +2,7 @@
 // params: condition: bool, limit: int
 // returns: title: any?, shown: any?
 // mode: read
+// sees: everything
 MATCH (asked:Asked)
 WHERE $condition
 WITH DISTINCT asked

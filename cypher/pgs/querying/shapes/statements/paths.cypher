@@ -2,6 +2,7 @@
 // params: first: str, second: str, limit: int
 // returns: titles: list[any?], types: list[str]
 // mode: read
+// sees: everything
 MATCH (first:First)
 WHERE first.title = $first
 MATCH (second:Second)

@@ -3,6 +3,7 @@
 // params: condition: bool, limit: int
 // returns: title: any?, shown: any?, measure: any?
 // mode: read
+// sees: everything
 MATCH (asked:Asked)
 WHERE $condition
 WITH DISTINCT asked

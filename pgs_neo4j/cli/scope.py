@@ -1,0 +1,50 @@
+"""The scope of ``pgs --scope``, with which every command opens the engine."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+
+from pgs_neo4j.errors import UsageError
+from pgs_neo4j.model.scope import ScopeValue, make_scope
+
+_CHOSEN: dict[str, ScopeValue] = {}
+
+
+def choose(pairs: Sequence[str]) -> None:
+    """Set the scope from texts of the form PROPERTY=VALUE. Raises UsageError."""
+    _CHOSEN.clear()
+    _CHOSEN.update(parse_scope(pairs))
+
+
+def chosen() -> Mapping[str, ScopeValue] | None:
+    """Return the values of ``--scope``, or None if the settings decide."""
+    return dict(_CHOSEN) or None
+
+
+def parse_scope(pairs: Sequence[str]) -> dict[str, ScopeValue]:
+    """Return the values of a scope by property.
+
+    A value that is a number, a boolean, or a text in quotation marks as in JSON is taken as such,
+    and any other value as text. Raises UsageError and ScopeError.
+    """
+    values: dict[str, ScopeValue] = {}
+    for pair in pairs:
+        name, equals, text = pair.partition("=")
+        if not equals:
+            raise UsageError(f"--scope {pair[:80]!r} has no value; write --scope PROPERTY=VALUE")
+        if name in values:
+            raise UsageError(f"--scope names {name[:80]!r} twice; give it one value")
+        values[name] = _parse_value(text)
+    return make_scope(values).as_dict()
+
+
+def _parse_value(text: str) -> ScopeValue:
+    def refuse(constant: str) -> object:
+        raise ValueError(constant)
+
+    try:
+        value = json.loads(text, parse_constant=refuse)
+    except ValueError:
+        return text
+    return value if isinstance(value, str | int | float) else text

@@ -1,0 +1,130 @@
+"""A scope: the values that all nodes must have which an engine sees."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from hashlib import sha256
+from typing import TypeAlias
+
+from pgs_neo4j.errors import ScopeError
+
+ScopeValue: TypeAlias = str | int | float | bool
+
+JOINT = "~"
+"""The sign between a graph's name and the digest of its scope. No name of a graph contains it."""
+DIGITS = 12
+LARGEST = 2**63 - 1
+"""The largest integer that Neo4j stores; the smallest is ``-LARGEST - 1``."""
+
+
+def _make_suffix(values: tuple[tuple[str, ScopeValue], ...]) -> str:
+    if not values:
+        return ""
+    text = json.dumps([[name, type(value).__name__, value] for name, value in values])
+    return JOINT + sha256(text.encode()).hexdigest()[:DIGITS]
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """The values of a scope, by property in alphabetical order; made by ``make_scope``.
+
+    An engine with a scope sees only nodes that have all of its values. Its graphs, with their
+    partitions, sessions, and runs, are separate from the graphs of other scopes, even from those
+    with the same name. Without values, there is no scope, and the engine sees all nodes.
+
+    ``suffix`` follows the names of the scope's graphs in the database. It contains a digest of the
+    values and none of the values; without values, it is empty.
+    """
+
+    values: tuple[tuple[str, ScopeValue], ...] = ()
+    suffix: str = field(init=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "suffix", _make_suffix(self.values))
+
+    def __bool__(self) -> bool:
+        return bool(self.values)
+
+    def __repr__(self) -> str:
+        """Name the properties, but none of their values, because these may name a customer."""
+        return f"Scope({', '.join(name for name, _ in self.values)})"
+
+    @property
+    def digest(self) -> str:
+        """The digest of the values, for logs and metrics; empty without values."""
+        return self.suffix.removeprefix(JOINT)
+
+    def as_dict(self) -> dict[str, ScopeValue]:
+        """Return the values by property, as the parameter ``$scope`` of statements."""
+        return dict(self.values)
+
+    def qualify(self, graph: str) -> str:
+        """Return a graph's name in the database. An empty name stays empty."""
+        return graph + self.suffix if graph else graph
+
+    def strip(self, stored: str) -> str | None:
+        """Return a graph's name without its scope; None if the graph belongs to another scope."""
+        name, joint, digest = stored.partition(JOINT)
+        return name if joint + digest == self.suffix else None
+
+
+NO_SCOPE = Scope()
+
+
+def make_scope(values: Mapping[str, object] | None) -> Scope:
+    """Check the values of a scope and return it; without values, return ``NO_SCOPE``.
+
+    Values are texts, numbers, or booleans. A number without a fraction counts as an integer,
+    because Neo4j compares 7 and 7.0 as equal. Raises ScopeError.
+    """
+    if values is None:
+        return NO_SCOPE
+    checked = {_check_property(name): _check_value(name, value) for name, value in values.items()}
+    return Scope(tuple(sorted(checked.items())))
+
+
+def _check_property(name: object) -> str:
+    if not isinstance(name, str) or not name.strip() or not _is_encodable(name):
+        raise ScopeError("a scope names a property without a name; write PROPERTY=VALUE")
+    return name
+
+
+def _check_value(name: str, value: object) -> ScopeValue:
+    if isinstance(value, bool):
+        return value
+    if isinstance(value, float) and math.isfinite(value) and value.is_integer():
+        value = int(value)
+    if isinstance(value, int):
+        if not -LARGEST - 1 <= value <= LARGEST:
+            raise ScopeError(f"the scope's {name} has more than 64 bits, which Neo4j cannot store")
+        return value
+    if isinstance(value, float) and math.isfinite(value):
+        return value
+    if isinstance(value, str) and value.strip() and _is_encodable(value):
+        return value
+    raise ScopeError(
+        f"the scope's {name} is {_describe(value)}; give it a text, a number, or a boolean"
+    )
+
+
+def _describe(value: object) -> str:
+    """Describe a value that a scope cannot have, without the value."""
+    if value is None:
+        return "null"
+    if isinstance(value, float):
+        return "not a finite number"
+    if isinstance(value, str):
+        return "text that is not valid Unicode" if value.strip() else "an empty text"
+    return f"of type {type(value).__name__}"
+
+
+def _is_encodable(text: str) -> bool:
+    """Return whether a text has no single surrogates, which the database cannot store."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
