@@ -103,6 +103,10 @@ class ScopeError(UsageError):
     """A scope is malformed or missing, or an operation is not possible within a scope."""
 
 
+class ConditionError(UsageError):
+    """A condition on properties cannot be parsed."""
+
+
 class EmptyGraphError(UsageError):
     """The graph has no nodes to partition or read."""
 

@@ -15,6 +15,7 @@ from pydantic import (
 from pydantic_core import PydanticCustomError
 
 from pgs_neo4j.config.declaration import LIST, TABLE
+from pgs_neo4j.config.scope_table import ScopeValues
 from pgs_neo4j.errors import ConfigError
 from pgs_neo4j.text.invalid_values import describe_invalid, name_place
 
@@ -71,6 +72,10 @@ class TokenEntry(BaseModel):
         LIST,
         Field(description="graphs that it sees; unset: all of them; an empty list: none"),
     ] = None
+    scope: Annotated[
+        ScopeValues,
+        Field(description="values that every node must have, or the token does not see it"),
+    ] = {}
     runs: Annotated[int | None, Field(ge=1, description="most runs in progress at once")] = None
     cost_per_day: Annotated[
         float | None,

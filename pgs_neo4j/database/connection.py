@@ -309,7 +309,7 @@ class Database:
         )
         if column is None:
             return rows
-        named = ((row, self.scope.strip(row[column])) for row in rows)
+        named = ((row, self.scope.unqualify(row[column])) for row in rows)
         return [row | {column: name} for row, name in named if name is not None]
 
     def require_no_scope(self, action: str) -> None:

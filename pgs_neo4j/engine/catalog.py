@@ -165,7 +165,7 @@ async def _read_rows(db: Database) -> list[Row]:
     if not db.scope:
         return [row | {"shared": False, "made": True} for row in rows]
     shared = {row["name"]: row for row in rows if JOINT not in row["name"]}
-    made = {db.scope.strip(row["name"]): row for row in rows if JOINT in row["name"]}
+    made = {db.scope.unqualify(row["name"]): row for row in rows if JOINT in row["name"]}
     found = []
     for name in sorted({*shared, *(name for name in made if name)}):
         row = made.get(name, _UNDIVIDED)

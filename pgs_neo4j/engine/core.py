@@ -30,6 +30,7 @@ from pgs_neo4j.llm.context import Contexts
 from pgs_neo4j.llm.factory import Readers, create_embedder, create_relevance_model
 from pgs_neo4j.llm.protocol import LLM, Embedder, RelevanceModel, is_free
 from pgs_neo4j.model import GraphMapping
+from pgs_neo4j.model.scope import Scope
 from pgs_neo4j.pgs.log import RunLog
 from pgs_neo4j.pgs.order import RunOrder, RunTools
 from pgs_neo4j.pgs.partitioning.kept_settings import ChosenSettings
@@ -55,7 +56,7 @@ class Core:
 
     ``parts`` maps the code that the settings name for ingestions to the objects made from it.
     ``chosen`` says which partitioning settings were passed by the connecting call, and which are
-    configured.
+    configured. A core within a scope shares the models and GDS of its ``outer`` core.
     """
 
     db: Database
@@ -72,6 +73,7 @@ class Core:
     contexts: Contexts = field(init=False, repr=False)
     proofs: Proofs = field(default_factory=Proofs, repr=False)
     settlements: Settlements = field(default_factory=Settlements, repr=False)
+    outer: Core | None = field(default=None, repr=False)
     _gds: GDS | None = None
     _embedders: dict[EmbedderName, Embedder] = field(default_factory=dict, repr=False)
     _relevance: RelevanceModel | None = field(default=None, repr=False)
@@ -97,6 +99,22 @@ class Core:
     @synthesis_llm.setter
     def synthesis_llm(self, llm: LLM) -> None:
         self.llms = self.llms.with_synthesis(llm)
+
+    def within(self, scope: Scope) -> Core:
+        """Return a core that sees only what a scope sees.
+
+        It uses the models of this core, and works until this core is closed.
+        """
+        inner = replace(
+            self,
+            db=self.db.scoped(scope),
+            known=KnownGenerations(),
+            indexes=KnownIndexes(),
+            schema=KnownSchema(),
+            outer=self,
+        )
+        inner.contexts = self.contexts
+        return inner
 
     def knobs(self, overrides: Knobs, arguments: Collection[str] = ()) -> PGSConfig:
         """Return the configured knobs with the ``overrides`` of one call.
@@ -258,6 +276,8 @@ class Core:
 
     async def open_gds(self) -> GDS:
         """Return the GDS client, and open it on first use, which takes seconds."""
+        if self.outer is not None:
+            return replace(await self.outer.open_gds(), db=self.db)
         # Without the lock, two concurrent first uses would open two clients.
         async with self._gds_lock:
             if self._gds is None:
@@ -331,6 +351,8 @@ class Core:
 
     def relevance(self) -> RelevanceModel | None:
         """Return the model of the reranker ``http``, or None if no address is set."""
+        if self.outer is not None:
+            return self.outer.relevance()
         if self._relevance is None:
             self._relevance = create_relevance_model(self.settings, self.config)
         return self._relevance

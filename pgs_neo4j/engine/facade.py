@@ -9,7 +9,7 @@ Without an address, it uses the managed local server. Every method may raise the
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import TYPE_CHECKING, Generic, TypeVar, Unpack, cast
 
@@ -38,6 +38,7 @@ from pgs_neo4j.model import (
     Sweep,
     Synthesis,
 )
+from pgs_neo4j.model.scope import ScopeValue, make_scope
 from pgs_neo4j.pgs.answering.layered import LayeredAnswer
 from pgs_neo4j.pgs.request import Request, RequestOptions, as_request
 
@@ -153,6 +154,20 @@ class PGS:
         reader = ExtractiveLLM()
         async with open_core(reader, reader, embedder, on_event, settings) as core:
             yield PGS(core)
+
+    @property
+    def scope(self) -> Mapping[str, ScopeValue]:
+        """The values that every node has which this engine sees; empty without a scope."""
+        return self.db.scope.as_dict()
+
+    def within(self, scope: Mapping[str, object]) -> PGS:
+        """Return an engine that sees only nodes with these values, besides those of this engine.
+
+        It uses the connections and models of this engine, and works until this engine is closed.
+        Raises ScopeError if a value is malformed or contradicts the scope of this engine.
+        """
+        joined = self.db.scope.join(make_scope(scope))
+        return self if joined == self.db.scope else PGS(self._core.within(joined))
 
     @property
     def graphs(self) -> Graphs:

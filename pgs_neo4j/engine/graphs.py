@@ -103,7 +103,7 @@ async def read_graph_states(db: Database) -> list[GraphState]:
     token = await read_change_token(db) if rows else None
     states = []
     for row in rows:
-        graph = db.scope.strip(row["graph"]) if db.scope else row["graph"]
+        graph = db.scope.unqualify(row["graph"]) if db.scope else row["graph"]
         if graph is None:
             continue
         row["graph"] = graph

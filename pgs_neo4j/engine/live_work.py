@@ -11,6 +11,7 @@ from time import monotonic
 from typing import Any, Generic, Protocol, TypeVar
 
 from pgs_neo4j.errors import BusyError
+from pgs_neo4j.model.scope import Scope
 from pgs_neo4j.text.shown import one_line
 
 logger = logging.getLogger(__name__)
@@ -18,7 +19,11 @@ STOPPING = "the server is stopping; ask again when it is back"
 
 
 class Viewer(Protocol):
-    """A caller, who may see all graphs or some, and all sessions or its own."""
+    """A caller, who may see all graphs of its scope or some, and all sessions or its own."""
+
+    @property
+    def scope(self) -> Scope:
+        """The scope of the caller."""
 
     def sees(self, graph: str) -> bool:
         """Return whether the caller may see a graph."""
@@ -28,7 +33,7 @@ class Viewer(Protocol):
 
 
 class LiveWork(Protocol):
-    """A piece of work. Callers who see its graph and its session see it.
+    """A piece of work. Callers of its scope who see its graph and its session see it.
 
     ``begun`` is set when the work begins, or at the latest when it ends, so that waiting for it
     never blocks forever.
@@ -43,6 +48,10 @@ class LiveWork(Protocol):
     @property
     def session(self) -> str:
         """The stored session that the work belongs to."""
+
+    @property
+    def scope(self) -> Scope:
+        """The scope of the work's graph."""
 
     @property
     def title(self) -> str:
@@ -159,4 +168,8 @@ class LiveBoard(Generic[WorkT]):
 
 
 def _sees(viewer: Viewer, work: LiveWork) -> bool:
-    return viewer.sees(work.graph) and viewer.own_session(work.session) is not None
+    return (
+        viewer.scope == work.scope
+        and viewer.sees(work.graph)
+        and viewer.own_session(work.session) is not None
+    )

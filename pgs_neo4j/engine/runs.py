@@ -218,5 +218,5 @@ async def read_costs(db: Database, days: int) -> list[DayCost]:
     rows = await db.read(queries.get("engine/read_costs"), since=since.isoformat())
     if not db.scope:
         return [DayCost(**row) for row in rows]
-    named = ((row, db.scope.strip(row["graph"])) for row in rows)
+    named = ((row, db.scope.unqualify(row["graph"])) for row in rows)
     return [DayCost(**row | {"graph": graph}) for row, graph in named if graph is not None]

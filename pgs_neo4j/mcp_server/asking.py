@@ -9,7 +9,7 @@ from typing import Annotated, cast
 from pydantic import Field
 
 from pgs_neo4j.config import Knobs, lower_limit
-from pgs_neo4j.engine import Request
+from pgs_neo4j.engine import PGS, Request
 from pgs_neo4j.errors import UnknownRunError, UsageError
 from pgs_neo4j.events import OnEvent
 from pgs_neo4j.mcp_server.looking import Graph
@@ -108,7 +108,7 @@ class AskingTools:
             session=caller.stored_session(session),
             knobs=self._knobs(self._lower_cost(max_cost), limits, strict),
         )
-        plan = await self.service.pgs.plan(request)
+        plan = await self.service.engine(caller).plan(request)
         return plan_reply(plan, session, self.service.tokens(0.7))
 
     @tool_errors
@@ -134,15 +134,17 @@ class AskingTools:
         resumed.
         """
         stored = await self.service.graph(ctx, graph)
+        caller = self.service.caller(ctx)
         live = LiveQuestion(
             id=self.service.pgs.runs.new_id(),
             graph=stored.name,
-            session=self.service.caller(ctx).stored_session(session),
+            session=caller.stored_session(session),
             question=question,
             max_cost=self._lower_cost(max_cost),
+            scope=caller.scope,
         )
         limits = Limits(max_calls, max_tokens, max_sweep_partitions)
-        work = self._asked(live, mode, limits, strict)
+        work = self._asked(self.service.engine(caller), live, mode, limits, strict)
         return await self._start(ctx, live, work, wait_s)
 
     @tool_errors
@@ -173,6 +175,7 @@ class AskingTools:
         if run is not None and full_sweep:
             raise UsageError("a run is resumed as it was asked; leave out run or full_sweep")
         caller = self.service.caller(ctx)
+        pgs = self.service.engine(caller)
         most = self._lower_cost(max_cost)
         limits = Limits(max_calls, max_tokens, max_sweep_partitions)
         if run is not None:
@@ -181,18 +184,24 @@ class AskingTools:
             most = lower_limit(knobs, "max_cost", most)
             limits = limits.lowered(knobs)
             former = LiveQuestion(
-                stored.id, stored.graph, stored.session, asked, most, resumed=True
+                stored.id,
+                stored.graph,
+                stored.session,
+                asked,
+                most,
+                resumed=True,
+                scope=caller.scope,
             )
-            return await self._start(ctx, former, self._resumed(former, limits), wait_s)
+            return await self._start(ctx, former, self._resumed(pgs, former, limits), wait_s)
         named = await self.service.graph(ctx, graph)
         own = caller.stored_session(session)
         if question is None:
-            latest = await self.service.pgs.runs(named.name, own, asked=True, limit=1)
+            latest = await pgs.runs(named.name, own, asked=True, limit=1)
             if not latest:
                 raise UnknownRunError(f"session {session} of graph {named.name} has no question")
             question = latest[0].question
-        new = LiveQuestion(self.service.pgs.runs.new_id(), named.name, own, question, most)
-        work = self._asked(new, "continue", limits, strict, full_sweep=full_sweep)
+        new = LiveQuestion(pgs.runs.new_id(), named.name, own, question, most, scope=caller.scope)
+        work = self._asked(pgs, new, "continue", limits, strict, full_sweep=full_sweep)
         return await self._start(ctx, new, work, wait_s)
 
     @tool_errors
@@ -224,6 +233,7 @@ class AskingTools:
 
     def _asked(
         self,
+        pgs: PGS,
         live: LiveQuestion,
         mode: Mode,
         limits: Limits,
@@ -243,16 +253,16 @@ class AskingTools:
                 knobs=self._knobs(max_cost, limits, strict),
                 run_id=live.id,
             )
-            return await self.service.pgs.execute(request, on_event=on_event)
+            return await pgs.execute(request, on_event=on_event)
 
         return execute
 
-    def _resumed(self, live: LiveQuestion, limits: Limits) -> Work:
+    def _resumed(self, pgs: PGS, live: LiveQuestion, limits: Limits) -> Work:
         """Return the work that resumes a run that ended without an answer."""
 
         async def resume(on_event: OnEvent, max_cost: float | None) -> Answer:
             knobs = self._knobs(max_cost, limits)
-            return await self.service.pgs.resume(live.id, on_event=on_event, **knobs)
+            return await pgs.resume(live.id, on_event=on_event, **knobs)
 
         return resume
 

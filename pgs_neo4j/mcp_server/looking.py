@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
+from pgs_neo4j.engine import PGS
 from pgs_neo4j.errors import UnknownPageError, UnknownPartitionError
 from pgs_neo4j.mcp_server.replies import (
     FindingEntry,
@@ -61,7 +62,8 @@ class LookingTools:
     @tool_errors
     async def graphs(self, ctx: Call) -> GraphsReply:
         """List the graphs that can be asked or looked at."""
-        stored = await visible_graphs(self.service.pgs, self.service.caller(ctx))
+        caller = self.service.caller(ctx)
+        stored = await visible_graphs(self.service.engine(caller), caller)
         entries = [
             GraphEntry(name=one.name, nodes=one.node_count, partitions=one.partition_count)
             for one in stored
@@ -82,10 +84,11 @@ class LookingTools:
     ) -> PartitionsReply:
         """List the partitions of a graph, or the nodes of one partition by weight."""
         stored = await self.service.graph(ctx, graph)
+        pgs = self.service.engine(self.service.caller(ctx))
         start = _parse_after(after)
         if partition is not None:
-            return await self._list_members(stored.name, partition, start, limit)
-        parts = await self.service.pgs.partitions(stored.name)
+            return await self._list_members(pgs, stored.name, partition, start, limit)
+        parts = await pgs.partitions(stored.name)
         first = start or 0
         entries = [_make_partition_entry(part) for part in parts[first : first + limit]]
         fitting = fit_items(entries, self.service.tokens(0.9))
@@ -114,8 +117,9 @@ class LookingTools:
         limit: Limit = 50,
     ) -> RowsReply:
         """Read the database by a Cypher statement. Whatever could do more than read is refused."""
-        self.service.caller(ctx).require_all_graphs()
-        read = await self.service.pgs.gate(statement, parameters, max_rows=limit)
+        caller = self.service.caller(ctx)
+        caller.require_all_graphs()
+        read = await self.service.engine(caller).gate(statement, parameters, max_rows=limit)
         entries = [RowEntry(from_graph=plain_data(row)) for row in read.rows]
         fitting = fit_items(entries, self.service.tokens(0.9))
         return RowsReply(
@@ -127,9 +131,9 @@ class LookingTools:
         )
 
     async def _list_members(
-        self, graph: str, partition: int, after: int | None, limit: int
+        self, pgs: PGS, graph: str, partition: int, after: int | None, limit: int
     ) -> PartitionsReply:
-        page = await self.service.pgs.browse.members(graph, partition, after=after, limit=limit)
+        page = await pgs.browse.members(graph, partition, after=after, limit=limit)
         entries = [_make_member_entry(member) for member in page.members]
         fitting = fit_items(entries, self.service.tokens(0.9))
         more = page.after is not None or len(fitting) < len(entries)
@@ -155,16 +159,19 @@ class LookingTools:
     ) -> NodeReply:
         """Show a node: its text, properties, partition, and a page of its neighbors."""
         stored = await self.service.graph(ctx, graph)
-        details = await self.service.pgs.browse.node(stored.name, element_id)
-        page = await self._read_neighbors(stored.name, element_id, relationship_type, after, limit)
+        pgs = self.service.engine(self.service.caller(ctx))
+        details = await pgs.browse.node(stored.name, element_id)
+        page = await self._read_neighbors(
+            pgs, stored.name, element_id, relationship_type, after, limit
+        )
         return self._make_node_reply(stored.name, details, page, offset)
 
     async def _read_neighbors(
-        self, graph: str, element_id: str, kind: str | None, after: str | None, limit: int
+        self, pgs: PGS, graph: str, element_id: str, kind: str | None, after: str | None, limit: int
     ) -> NeighborPage:
         """Return a page of neighbors, cut to what fits into a reply."""
         read = partial(
-            self.service.pgs.browse.neighbors,
+            pgs.browse.neighbors,
             graph,
             element_id,
             relationship_type=kind,
@@ -220,11 +227,11 @@ class LookingTools:
         """List what earlier runs found on a node, those of the latest run first."""
         stored = await self.service.graph(ctx, graph)
         caller = self.service.caller(ctx)
-        own = None
+        pgs, own = self.service.engine(caller), None
         if not isinstance(caller, ProcessOwner):
-            infos = await self.service.pgs.sessions(stored.name)
+            infos = await pgs.sessions(stored.name)
             own = [info.id for info in infos if caller.own_session(info.id) is not None]
-        findings = await self.service.pgs.browse.findings_on_node(
+        findings = await pgs.browse.findings_on_node(
             stored.name, element_id, sessions=own, limit=limit
         )
         entries = [
@@ -329,7 +336,7 @@ class Resources:
         """List the latest runs of a graph, one line each."""
         stored = await self.service.graph(ctx, graph)
         caller = self.service.caller(ctx)
-        infos = await self.service.pgs.runs(
+        infos = await self.service.engine(caller).runs(
             stored.name, limit=MOST_RUNS, sessions_of=caller.stored_session("")
         )
         own = [info for info in infos if caller.own_session(info.session) is not None]
@@ -362,14 +369,15 @@ class Resources:
     async def partition(self, graph: str, partition: str, ctx: Call) -> str:
         """Show a partition of a graph: what it is about, and its heaviest nodes."""
         stored = await self.service.graph(ctx, graph)
-        parts = {str(part.id): part for part in await self.service.pgs.partitions(stored.name)}
+        pgs = self.service.engine(self.service.caller(ctx))
+        parts = {str(part.id): part for part in await pgs.partitions(stored.name)}
         if partition not in parts:
             raise UnknownPartitionError(
                 f"graph {stored.name} has no partition {partition[:20]}; the tool partitions "
                 "lists them"
             )
         part = parts[partition]
-        page = await self.service.pgs.browse.members(stored.name, part.id, limit=MOST_MEMBERS)
+        page = await pgs.browse.members(stored.name, part.id, limit=MOST_MEMBERS)
         words = partition_text(part)
         gist, _ = cut_text(clean_text(part.gist), 0, self.service.tokens(0.3))
         members = "\n".join(

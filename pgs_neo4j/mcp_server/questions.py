@@ -29,6 +29,7 @@ from pgs_neo4j.events import (
     SweepFinished,
 )
 from pgs_neo4j.model import Answer
+from pgs_neo4j.model.scope import NO_SCOPE, Scope
 from pgs_neo4j.text.shown import counted
 
 if TYPE_CHECKING:
@@ -124,6 +125,7 @@ class LiveQuestion:
     question: str
     max_cost: float | None = None
     resumed: bool = False
+    scope: Scope = NO_SCOPE
     advance: Advance = field(default_factory=Advance)
     accepted: bool = False
     task: asyncio.Task[Answer] | None = field(default=None, repr=False)

@@ -58,15 +58,16 @@ class StoredResult:
 
 async def read_result(service: McpService, caller: AgentCaller, run: str) -> StoredResult:
     """Return a stored run. Raises UnknownRunError, also for the run of another caller."""
+    pgs = service.engine(caller)
     try:
-        stored = await service.pgs.runs.get(run)
+        stored = await pgs.runs.get(run)
     except UnknownRunError:
         raise unknown_run(run) from None
     own = caller.own_session(stored.session)
     if own is None or not caller.sees(stored.graph):
         raise unknown_run(run)
     answered = bool(stored.properties.get("details"))
-    answer = await service.pgs.runs.answer(stored.id) if answered else None
+    answer = await pgs.runs.answer(stored.id) if answered else None
     return StoredResult(service, stored, own, answer)
 
 

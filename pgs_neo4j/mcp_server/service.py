@@ -16,6 +16,7 @@ from pgs_neo4j.engine import PGS, StoredGraph, find_only_graph
 from pgs_neo4j.engine.live_work import Viewer
 from pgs_neo4j.errors import UnknownGraphError, UnknownRunError
 from pgs_neo4j.mcp_server.questions import QuestionBoard
+from pgs_neo4j.model.scope import NO_SCOPE, Scope
 
 Call = Context[Any]
 
@@ -42,7 +43,9 @@ CallerOf = Callable[[object], AgentCaller]
 
 @dataclass(frozen=True, slots=True)
 class ProcessOwner:
-    """The owner of the process, who sees everything."""
+    """The owner of the process, who sees everything that the engine sees."""
+
+    scope: Scope = NO_SCOPE
 
     def sees(self, graph: str) -> bool:
         """Return True."""
@@ -79,20 +82,29 @@ class McpBounds:
 
 @dataclass(frozen=True, slots=True)
 class McpService:
-    """An engine and its callers; the code that creates a service must stop its ``questions``."""
+    """An engine and its callers; the code that creates a service must stop its ``questions``.
+
+    ``engine_of`` returns the engine within a caller's scope. Without it, all callers share ``pgs``.
+    """
 
     pgs: PGS
     questions: QuestionBoard = field(default_factory=QuestionBoard)
     caller_of: CallerOf = process_owner
     bounds: McpBounds = field(default_factory=McpBounds)
+    engine_of: Callable[[AgentCaller], PGS] | None = None
 
     def caller(self, ctx: Call) -> AgentCaller:
         """Return the caller behind a call."""
         return self.caller_of(ctx.request_context.request)
 
+    def engine(self, caller: AgentCaller) -> PGS:
+        """Return the engine that sees what the caller may see."""
+        return self.pgs if self.engine_of is None else self.engine_of(caller)
+
     async def graph(self, ctx: Call, name: str | None) -> StoredGraph:
         """Return a graph that the caller may see. Raises UnknownGraphError."""
-        return await choose_graph(self.pgs, self.caller(ctx), name)
+        caller = self.caller(ctx)
+        return await choose_graph(self.engine(caller), caller, name)
 
     def tokens(self, share: float) -> int:
         """Return a share of the tokens of a reply."""

@@ -61,11 +61,19 @@ class Scope:
         """Return the values by property, as the parameter ``$scope`` of statements."""
         return dict(self.values)
 
+    def join(self, other: Scope) -> Scope:
+        """Return the scope that has the values of both. Raises ScopeError if they contradict."""
+        values = self.as_dict()
+        for name, value in other.values:
+            if values.setdefault(name, value) != value:
+                raise ScopeError(f"the scope has another value for {name} already")
+        return Scope(tuple(sorted(values.items())))
+
     def qualify(self, graph: str) -> str:
         """Return a graph's name in the database. An empty name stays empty."""
         return graph + self.suffix if graph else graph
 
-    def strip(self, stored: str) -> str | None:
+    def unqualify(self, stored: str) -> str | None:
         """Return a graph's name without its scope; None if the graph belongs to another scope."""
         name, joint, digest = stored.partition(JOINT)
         return name if joint + digest == self.suffix else None

@@ -85,7 +85,12 @@ def _open_transport(serving: Serving) -> HttpTransport | None:
         return None
 
     board = QuestionBoard(None, partial(_launch, serving))
-    service = McpService(serving.pgs, board, caller_of=_caller_of)
+    service = McpService(
+        serving.pgs,
+        board,
+        caller_of=_caller_of,
+        engine_of=lambda agent: serving.for_caller(cast(Caller, agent)).pgs,
+    )
     return HttpTransport(service, _name_of, read_only=serving.read_only)
 
 
@@ -104,6 +109,7 @@ async def _launch(
 ) -> Awaitable[Answer]:
     """Start an agent's question as a run on the board, like the API's runs; return its answer."""
     caller = cast(Caller, agent)
+    serving = serving.for_caller(caller)
     serving.require_writing()
     left = await serving.remaining_cost(caller)
     limits = [most for most in (left, live.max_cost) if most is not None]

@@ -58,11 +58,13 @@ def create_app(serving: Serving) -> FastAPI:
     app = create_described_api(
         lifespan=lifespan, docs_url=None, redoc_url=None, openapi_url="/api/openapi.json"
     )
-    app.add_middleware(PaidByCaller, payer_of=serving.payer)
+    app.add_middleware(
+        PaidByCaller, payer_of=lambda caller: serving.for_caller(caller).payer(caller)
+    )
     app.add_middleware(CutStreams)
     app.add_middleware(CountRequests, answering=serving.board.answering)
     app.state.serving = serving
-    app.state.chats = Chats(serving)
+    app.state.chats = Chats()
     # Routes are added one by one, because each included router would match every request again.
     app.router.routes += [
         *_api_routes(),

@@ -17,6 +17,7 @@ from pgs_neo4j.errors import BusyError, PGSError
 from pgs_neo4j.events import OnEvent
 from pgs_neo4j.model.documents import DocumentSource
 from pgs_neo4j.model.ingest import DocumentOutcome, Ingested
+from pgs_neo4j.model.scope import Scope
 from pgs_neo4j.text.shown import counted, unproven_chunks, unproven_prompts
 from pgs_neo4j.web.access.callers import Caller, UnknownJobError
 from pgs_neo4j.web.runs.events import EventLog
@@ -107,6 +108,11 @@ class LiveJob:
     task: asyncio.Task[None] | None = field(default=None, repr=False)
     begun: asyncio.Event = field(default_factory=asyncio.Event, repr=False)
     ended_at: float | None = None
+
+    @property
+    def scope(self) -> Scope:
+        """The scope of its caller."""
+        return self.caller.scope
 
     @property
     def session(self) -> str:

@@ -17,6 +17,7 @@ import uvicorn
 from pgs_neo4j.config import TokenEntry, trusted_tokens
 from pgs_neo4j.engine import PGS
 from pgs_neo4j.errors import UsageError
+from pgs_neo4j.model.scope import make_scope
 from pgs_neo4j.web.access.callers import Caller
 from pgs_neo4j.web.access.connections import SHARE, BoundedProtocol, Gate
 from pgs_neo4j.web.access.guard import Guard, host_name, is_loopback, plain_origin, served_hosts
@@ -235,6 +236,7 @@ def caller_of(entry: TokenEntry) -> Caller:
         graphs=None if entry.graphs is None else frozenset(entry.graphs),
         runs_at_once=entry.runs,
         cost_per_day=entry.cost_per_day,
+        scope=make_scope(entry.scope),
     )
 
 

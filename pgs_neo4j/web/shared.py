@@ -6,7 +6,7 @@ import asyncio
 from collections import Counter
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Annotated, cast
 from weakref import WeakValueDictionary
@@ -20,6 +20,7 @@ from pgs_neo4j.engine import PGS, Payer, StoredGraph, current_day, find_only_gra
 from pgs_neo4j.engine.metrics import GraphMetrics
 from pgs_neo4j.errors import BudgetError, UnknownGraphError
 from pgs_neo4j.model import PartitionMap, SearchMode
+from pgs_neo4j.model.scope import Scope
 from pgs_neo4j.web.access.callers import Caller, ForbiddenError
 from pgs_neo4j.web.access.tokens import Backoff, Tokens
 from pgs_neo4j.web.jobs import JobBoard
@@ -53,6 +54,7 @@ class Serving:
     scanning: asyncio.Lock = field(default_factory=asyncio.Lock, repr=False)
     streams: Counter[str] = field(default_factory=Counter, repr=False)
     _searching: dict[object, tuple[Caller, float]] = field(default_factory=dict, repr=False)
+    _within: dict[Scope, Serving] = field(default_factory=dict, repr=False)
     graph_metrics: GraphMetrics = field(init=False)
     lookups: GraphLookups = field(init=False)
     drawings: MapDrawings = field(init=False)
@@ -61,6 +63,19 @@ class Serving:
         self.graph_metrics = GraphMetrics(self.pgs)
         self.lookups = GraphLookups(self.pgs)
         self.drawings = MapDrawings(self.pgs, storing=not self.read_only)
+
+    def for_caller(self, caller: Caller) -> Serving:
+        """Return the part of the server that serves the caller's scope.
+
+        The parts share everything but the engine and what is read through it: all runs of a server
+        wait in one queue.
+        """
+        if not caller.scope:
+            return self
+        if caller.scope not in self._within:
+            within = replace(self, pgs=self.pgs.within(caller.scope.as_dict()), streams=Counter())
+            self._within[caller.scope] = within
+        return self._within[caller.scope]
 
     @contextmanager
     def streaming(self, graph: str) -> Iterator[None]:
@@ -147,7 +162,9 @@ class Serving:
 
 # Asynchronous, since FastAPI runs synchronous dependencies in threads.
 async def _find_serving(request: Request) -> Serving:
-    return cast(Serving, request.app.state.serving)
+    serving = cast(Serving, request.app.state.serving)
+    caller: Caller | None = getattr(request.state, "caller", None)
+    return serving if caller is None else serving.for_caller(caller)
 
 
 class RoleCheck(SecurityBase):

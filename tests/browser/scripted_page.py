@@ -22,7 +22,8 @@ BASE = "http://127.0.0.1:9"
 FILES = page_files()
 
 OWNER: dict[str, Any] = {
-    "name": "owner", "role": "operator", "graphs": None, "read_only": False, "confirm_cost": None,
+    "name": "owner", "role": "operator", "graphs": None, "scope": {}, "read_only": False,
+    "confirm_cost": None,
 }  # fmt: skip
 GRAPH = {
     "name": "papers", "labels": ["Paper"], "generation": "g1", "nodes": 40, "partitions": 2,

@@ -145,7 +145,7 @@ async def test_a_server_that_only_reads_takes_no_files(window: Window) -> None:
     await window.page.route(
         "**/api/me",
         lambda route: route.fulfill(
-            json={"name": "owner", "role": "operator", "graphs": None, "version": "0",
+            json={"name": "owner", "role": "operator", "graphs": None, "scope": {}, "version": "0",
                   "read_only": True, "confirm_cost": None}
         ),
     )  # fmt: skip

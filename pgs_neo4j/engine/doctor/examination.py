@@ -49,7 +49,9 @@ class Doctor:
         """Run every check in order. Problems are reported, not raised.
 
         With ``call``, each model is also called once, at its usual price and within the limits.
+        Raises ScopeError within a scope.
         """
+        self._core.db.require_no_scope("a check examines the whole database")
         settings = self._core.settings
         access, local = _find_server(settings)
         return await examine(settings, self._core.config, access, local=local, call=call)

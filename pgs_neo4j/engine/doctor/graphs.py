@@ -37,12 +37,12 @@ MOST_LISTED = 8
 async def examine_graphs(
     db: Database, configured: str | None, dimensions: int | None, size: float
 ) -> tuple[Check, ...]:
-    """Return one check for the catalog, and up to four per graph.
+    """Return one check for the catalog, and up to five per graph.
 
-    The checks of a graph examine its mapping, its embeddings, its indexes for searches, and the
-    length of its partitions. ``configured`` is the name of the configured graph. ``dimensions`` is
-    the length of the embedder's vectors, if known. ``size`` is the estimated number of tokens that
-    fit into one pass.
+    The checks of a graph examine its mapping, the properties that divide it among scopes, its
+    embeddings, its indexes for searches, and the length of its partitions. ``configured`` is the
+    name of the configured graph. ``dimensions`` is the length of the embedder's vectors, if known.
+    ``size`` is the estimated number of tokens that fit into one pass.
     """
     try:
         stored = await catalog.graphs(db)
@@ -60,6 +60,8 @@ async def examine_graphs(
             checks.append(Check(f"graph {graph.name}", "failed", str(error), fix))
             continue
         checks.append(_check_mapping(graph, content, ingested=graph.name in ingested))
+        if graph.mapping.scope:
+            checks.append(await _check_scope(db, graph))
         if graph.mapping.embedding is not None:
             checks.append(await _check_embeddings(db, graph, content, dimensions))
         if indexes is not None:
@@ -112,6 +114,23 @@ def _check_mapping(graph: StoredGraph, content: Survey, *, ingested: bool) -> Ch
         fix = INGESTED_FIX if ingested else MAPPING_FIX
         return Check(name, "warning", f"{state}; {'; '.join(warnings)}", fix)
     return Check(name, "ok", state)
+
+
+async def _check_scope(db: Database, graph: StoredGraph) -> Check:
+    """Count the nodes that no scope sees, because they lack a property that divides the graph."""
+    name, properties = f"scopes of {graph.name}", list(graph.mapping.scope)
+    listed = " and ".join(map(quote_name, properties))
+    query = queries.get("engine/doctor/count_undivided")
+    try:
+        rows = await db.read(query, labels=list(graph.mapping.labels), properties=properties)
+    except PGSError as error:
+        fix = "check the server's log, then run the command again"
+        return Check(name, "failed", str(error), fix)
+    nodes, lacking = counted(rows[0]["nodes"], "node"), rows[0]["lacking"]
+    if not lacking:
+        return Check(name, "ok", f"{nodes} divided by {listed}")
+    fix = "set the property on each node that belongs to a scope"
+    return Check(name, "warning", f"no scope sees {lacking:,} of {nodes}, which lack {listed}", fix)
 
 
 async def _check_partitions(db: Database, graph: StoredGraph, size: float) -> list[Check]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from pgs_neo4j.config.token_table import ROLES, Role
 from pgs_neo4j.errors import PGSError, UnknownGraphError, UsageError, unknown_run
+from pgs_neo4j.model.scope import NO_SCOPE, Scope
 
 METRICS_PATH, LOGGED_IN = "/metrics", "/api/me"
 """The only path for scrapers, and a path that every logged-in caller may open."""
@@ -36,7 +37,7 @@ class Caller:
 
     A tenant is a caller with a token in ``pgs.toml``, and sees only its own sessions.
     ``runs_at_once`` limits its concurrent runs, and ``cost_per_day`` its costs; None means no
-    limit.
+    limit. ``scope`` limits the nodes that the caller sees, and its graphs are those of this scope.
     """
 
     name: str
@@ -45,6 +46,7 @@ class Caller:
     graphs: frozenset[str] | None = None
     runs_at_once: int | None = None
     cost_per_day: float | None = None
+    scope: Scope = NO_SCOPE
 
     def require(self, role: Role) -> None:
         """Raise ForbiddenError unless the caller has this role or a higher one."""
@@ -54,7 +56,12 @@ class Caller:
             )
 
     def require_all_graphs(self) -> None:
-        """Raise ForbiddenError if the caller is limited to some graphs."""
+        """Raise ForbiddenError if the caller is limited to some graphs or to a scope."""
+        if self.scope:
+            raise ForbiddenError(
+                f"this reads the whole database, and the token of {self.name} has a scope; use a "
+                "token without a scope in its table of pgs.toml"
+            )
         if self.graphs is not None:
             raise ForbiddenError(
                 f"this reaches beyond single graphs, and the token of {self.name} is limited to "

@@ -93,24 +93,23 @@ class ChatRun:
 class Chats:
     """The chats of one server. A run in progress can be found by its request."""
 
-    serving: Serving
     _active: WeakValueDictionary[str, AwaitedRun] = field(default_factory=WeakValueDictionary)
 
-    async def begin(self, caller: Caller, body: ChatRequest) -> ChatRun:
+    async def begin(self, serving: Serving, caller: Caller, body: ChatRequest) -> ChatRun:
         """Start the run of a request, or join the run of the same request if it is in progress.
 
         Clients repeat a request after a lost connection. A run does not depend on the connection
         that started it.
         """
         caller.require("asker")
-        self.serving.require_writing()
+        serving.require_writing()
         body.check()
         found = body.question()
         question = found.question
         check_question(question)
-        model = await find_model(self.serving, caller, body.model)
+        model = await find_model(serving, caller, body.model)
         if model.search is not None:
-            check_search_mode(self.serving, caller, model.search)
+            check_search_mode(serving, caller, model.search)
         whole = bool(body.full_sweep)
         if whole and model.search is not None:
             raise RefusedParameterError(
@@ -122,13 +121,13 @@ class Chats:
         # Look up the run before checking the budget, because the run in progress reserves the
         # caller's money. Look it up again afterwards, because the same request may have arrived in
         # the meantime.
-        if (same := self._join_active(key, found)) is not None:
+        if (same := self._join_active(serving, key, found)) is not None:
             return same
-        limit = await self.serving.remaining_cost(caller)
-        if (same := self._join_active(key, found)) is not None:
+        limit = await serving.remaining_cost(caller)
+        if (same := self._join_active(serving, key, found)) is not None:
             return same
         run = LiveRun(
-            id=self.serving.pgs.runs.new_id(),
+            id=serving.pgs.runs.new_id(),
             caller=caller,
             graph=model.graph,
             session=session,
@@ -136,22 +135,23 @@ class Chats:
             most_cost=limit or 0.0,
         )
         awaited = start_awaited(
-            self.serving.board,
+            serving.board,
             run,
-            lambda on_event: self._carry_out(model, run, limit, on_event, whole),
+            lambda on_event: self._carry_out(serving, model, run, limit, on_event, whole),
         )
         self._active[key] = awaited
-        return ChatRun(self.serving, awaited, found.has_other_texts)
+        return ChatRun(serving, awaited, found.has_other_texts)
 
-    def _join_active(self, key: str, found: AskedText) -> ChatRun | None:
+    def _join_active(self, serving: Serving, key: str, found: AskedText) -> ChatRun | None:
         awaited = self._active.get(key)
         active = awaited is not None and is_active(awaited.run)
         if awaited is None or not active:
             return None
-        return ChatRun(self.serving, awaited, found.has_other_texts)
+        return ChatRun(serving, awaited, found.has_other_texts)
 
     async def _carry_out(
         self,
+        serving: Serving,
         model: ChatModel,
         run: LiveRun,
         limit: float | None,
@@ -159,7 +159,7 @@ class Chats:
         full_sweep: bool,
     ) -> Answer:
         knobs = Knobs() if limit is None else Knobs(max_cost=limit)
-        pgs = self.serving.pgs
+        pgs = serving.pgs
         if model.search is None:
             request = Request(
                 run.question,

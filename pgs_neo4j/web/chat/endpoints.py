@@ -71,7 +71,7 @@ async def complete(
     body: ChatRequest, request: Request, serving: ServingNow, caller: CallerNow
 ) -> Response:
     """Answer the last message of a conversation."""
-    run = await cast(Chats, request.app.state.chats).begin(caller, body)
+    run = await cast(Chats, request.app.state.chats).begin(serving, caller, body)
     usage = body.stream_options is not None and bool(body.stream_options.include_usage)
     quoted = serving.pgs.synthesis_llm.name == EXTRACTIVE
     replies = ChatReplies(run, body.model, quoted, usage)

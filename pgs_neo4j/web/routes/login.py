@@ -30,12 +30,14 @@ class Login(BaseModel):
 class Me(BaseModel):
     """Who the caller is; ``graphs`` is null if all are visible.
 
-    The page asks before a question that may cost more than ``confirm_cost``.
+    ``scope`` has the values of all nodes that the caller sees; it is empty without a scope. The
+    page asks before a question that may cost more than ``confirm_cost``.
     """
 
     name: str
     role: Role
     graphs: list[str] | None
+    scope: dict[str, str | int | float | bool]
     version: str = __version__
     read_only: bool
     confirm_cost: float | None
@@ -111,6 +113,7 @@ def _describe_caller(caller: Caller, serving: Serving) -> Me:
         name=caller.name,
         role=caller.role,
         graphs=None if caller.graphs is None else sorted(caller.graphs),
+        scope=dict(serving.for_caller(caller).pgs.scope),
         read_only=serving.read_only,
         confirm_cost=serving.confirm_cost,
     )

@@ -16,6 +16,7 @@ from pgs_neo4j.engine.metrics import RunMetrics
 from pgs_neo4j.errors import BusyError, DatabaseError, IdempotencyError
 from pgs_neo4j.events import OnEvent
 from pgs_neo4j.model import Answer
+from pgs_neo4j.model.scope import Scope
 from pgs_neo4j.telemetry.logs import log_ids
 from pgs_neo4j.text.shown import counted, one_line
 from pgs_neo4j.web.access.callers import Caller
@@ -64,6 +65,11 @@ class LiveRun:
     ended_at: float | None = None
 
     @property
+    def scope(self) -> Scope:
+        """The scope of its caller."""
+        return self.caller.scope
+
+    @property
     def title(self) -> str:
         """The name of the run in errors and logs."""
         return f"run {self.id}"
@@ -97,8 +103,8 @@ class RunBoard:
 
     def counts(self, caller: Caller) -> tuple[int, int]:
         """Return how many runs on graphs that the caller sees are in progress, and in the queue."""
-        waiting = sum(caller.sees(run.graph) for run in self._waiting)
-        active = sum(caller.sees(run.graph) for run in self.live.active())
+        waiting = sum(_is_on_visible_graph(run, caller) for run in self._waiting)
+        active = sum(_is_on_visible_graph(run, caller) for run in self.live.active())
         return active - waiting, waiting
 
     async def drop_deleted(self, run: LiveRun) -> None:
@@ -245,3 +251,7 @@ class RunBoard:
             if run.place != place:
                 run.place = place
                 run.log.add("queued", ServedQueued(place=place))
+
+
+def _is_on_visible_graph(run: LiveRun, caller: Caller) -> bool:
+    return run.scope == caller.scope and caller.sees(run.graph)

@@ -149,6 +149,16 @@ function fail(error) {
 
 const manual = () => h("a", { class: "who", href: "/manual" }, "Manual");
 
+/**
+ * Shows the values that all nodes have which the caller sees; nothing without a scope.
+ *
+ * @param {import("./rights.js").Me} who
+ */
+function scopeChip(who) {
+  const values = Object.entries(who.scope).map(([name, value]) => `${name} = ${value}`);
+  return values.length ? h("span", { class: "who scope", title: "You see only nodes with these values." }, values.join(", ")) : null;
+}
+
 /** @param {string} graph */
 function drawFrame(graph) {
   if (!me) {
@@ -172,6 +182,7 @@ function drawFrame(graph) {
     h("nav", { "aria-label": "Views" }, h("ul", {}, links)),
     graphs.length > 1 ? choice : h("span", { class: "who" }, graph),
     h("span", { class: "who" }, `${me.name}, ${me.role}${me.read_only ? ", read only" : ""}`),
+    scopeChip(me),
     manual(),
     h("button", { type: "button", class: "act", "aria-label": "Help", onclick: helpDialog }, "?"));
 }

@@ -1,9 +1,11 @@
 // @ts-check
 /** What a caller may do here. The server decides; the page only leaves out what it would refuse. */
 
-/** `graphs` are those that the caller sees; null if it sees all.
+/** `graphs` are those that the caller sees; null if it sees all. `scope` has the values of all nodes
+ * that it sees.
  *
- * @typedef {{role: string, read_only: boolean, graphs: string[] | null}} Me
+ * @typedef {{role: string, read_only: boolean, graphs: string[] | null,
+ *   scope: Record<string, string | number | boolean>}} Me
  */
 
 /**

@@ -14,6 +14,7 @@ import pytest
 from pgs_neo4j.engine import live_work as module
 from pgs_neo4j.engine.live_work import LiveBoard, is_active, wait_for_end
 from pgs_neo4j.errors import BusyError
+from pgs_neo4j.model.scope import NO_SCOPE, Scope, make_scope
 
 
 @dataclass(slots=True, eq=False)
@@ -27,6 +28,7 @@ class Work:
     begun: asyncio.Event = field(default_factory=asyncio.Event)
     ended_at: float | None = None
     closed: int = 0
+    scope: Scope = NO_SCOPE
 
     @property
     def title(self) -> str:
@@ -43,6 +45,7 @@ class Tenant:
 
     name: str
     graphs: frozenset[str] = frozenset({"papers"})
+    scope: Scope = NO_SCOPE
 
     def sees(self, graph: str) -> bool:
         return graph in self.graphs
@@ -149,6 +152,8 @@ async def test_work_is_found_and_listed_by_who_sees_its_graph_and_session() -> N
     assert [one.id for one in board.active(ann)] == ["r1"]
     assert [one.id for one in board.active(bob)] == ["r3"]
     assert board.active(graph="notes") == [notes]
+    elsewhere = Tenant("ann", scope=make_scope({"org": 7}))
+    assert (board.find("r1", elsewhere), board.active(elsewhere)) == (None, [])
     await board.cancel(own)
     assert (board.find("r1", ann), board.active(ann)) == (own, [])
     await board.stop()

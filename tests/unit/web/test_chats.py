@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from functools import partial
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -34,6 +35,7 @@ from pgs_neo4j.web.runs.awaited import start_awaited
 from pgs_neo4j.web.runs.board import LiveRun
 from pgs_neo4j.web.runs.events import LoggedEvent
 from pgs_neo4j.web.served_work import stop_served
+from pgs_neo4j.web.shared import Serving
 from tests.fakes.records import StoredGraphs, answered, giving
 from tests.fakes.requests import options_of
 from tests.in_process import serving_of
@@ -68,6 +70,11 @@ class Engine:
 
     async def document(self, run: str) -> Document:
         return Document(answer=self.answer, asked_at="2026-01-01")
+
+
+def begin_with(serving: Serving) -> Callable[[Caller, ChatRequest], Awaitable[ChatRun]]:
+    """Return a function that begins chats of one server."""
+    return partial(Chats().begin, serving)
 
 
 def request(*texts: str, **more: Any) -> ChatRequest:
@@ -150,20 +157,20 @@ async def test_a_model_is_a_graph_and_how_it_is_asked() -> None:
 
 async def test_a_repeated_request_joins_the_run_in_progress() -> None:
     engine = Engine()
-    chats = Chats(serving_of(engine))
+    begin = begin_with(serving_of(engine))
     poor = Caller("ann", "asker", True, frozenset({"papers"}), None, 0.5)
-    first = await chats.begin(poor, request())
-    again = await chats.begin(poor, request())
+    first = await begin(poor, request())
+    again = await begin(poor, request())
     assert again.id == first.id == "r000000000001"
     leaving = ChatReplies(first, "papers").stream()
     await anext(leaving)
     await cast(AsyncGenerator[str], leaving).aclose()
     assert is_active(first.awaited.run), "who leaves loses nothing, and may come back"
     with pytest.raises(BudgetError):
-        await chats.begin(poor, request("How?"))
+        await begin(poor, request("How?"))
     engine.go.set()
     assert (await again.document()).answer.text == "It is so."
-    assert (await chats.begin(poor, request())).id != first.id
+    assert (await begin(poor, request())).id != first.id
     ((_, given),) = engine.asked[:1]
     assert (given["max_cost"], given["session_id"]) == (0.5, f"ann / {request().session()}")
 
@@ -171,17 +178,18 @@ async def test_a_repeated_request_joins_the_run_in_progress() -> None:
 async def test_what_may_not_be_asked_begins_nothing() -> None:
     engine = Engine()
     with pytest.raises(ForbiddenError):
-        await Chats(serving_of(engine)).begin(Caller("eve", "reader", True), request())
+        await begin_with(serving_of(engine))(Caller("eve", "reader", True), request())
     with pytest.raises(ForbiddenError):
-        await Chats(serving_of(engine, read_only=True)).begin(ANN, request())
+        await begin_with(serving_of(engine, read_only=True))(ANN, request())
     with pytest.raises(QuestionError):
-        await Chats(serving_of(engine)).begin(ANN, request("  "))
+        await begin_with(serving_of(engine))(ANN, request("  "))
     one = Caller("one", "asker", True, None, 1)
-    chats = Chats(serving_of(engine))
-    await chats.begin(one, request())
+    serving = serving_of(engine)
+    begin = begin_with(serving)
+    await begin(one, request())
     with pytest.raises(BusyError):
-        await chats.begin(one, request("How?"))
-    await stop_served(chats.serving.board.live)
+        await begin(one, request("How?"))
+    await stop_served(serving.board.live)
     assert len(engine.asked) <= 1
 
 
@@ -193,7 +201,7 @@ def parsed(chunks: list[str]) -> list[Any]:
 
 async def test_a_stream_keeps_the_connection_and_ends_as_clients_expect() -> None:
     engine = Engine()
-    run = await Chats(serving_of(engine)).begin(ANN, request())
+    run = await begin_with(serving_of(engine))(ANN, request())
     chunks: list[str] = []
     async for chunk in ChatReplies(run, "papers", usage=True, silence_s=0.01).stream():
         chunks.append(chunk)
@@ -226,7 +234,7 @@ async def test_an_error_within_a_stream_is_its_last_event() -> None:
         engine = Engine()
         engine.error = error
         engine.go.set()
-        run = await Chats(serving_of(engine)).begin(ANN, request())
+        run = await begin_with(serving_of(engine))(ANN, request())
         chunks: list[str] = []
         stream = ChatReplies(run, "papers").stream()
         with pytest.raises(kind):
@@ -242,8 +250,8 @@ async def test_an_error_within_a_stream_is_its_last_event() -> None:
 async def test_who_joins_after_a_deletion_hears_that_the_run_works_until_it_has_ended() -> None:
     """A stream in which nothing comes for minutes is cut by proxies and by programs."""
     engine = Engine()
-    chats = Chats(serving_of(engine, ANN))
-    run = await chats.begin(ANN, request())
+    begin = begin_with(serving_of(engine, ANN))
+    run = await begin(ANN, request())
     while not engine.asked:
         await asyncio.sleep(0)
     run.awaited.run.log.drop()
@@ -318,9 +326,9 @@ def test_a_failure_has_the_form_of_its_path(
 async def test_a_conversation_that_has_read_everything_can_read_it_again() -> None:
     engine = Engine()
     engine.go.set()
-    chats = Chats(serving_of(engine, ANN))
+    begin = begin_with(serving_of(engine, ANN))
     for given, wanted in (({}, False), ({"full_sweep": True}, True), ({"full_sweep": None}, False)):
-        run = await chats.begin(ANN, request(model="papers:continue", **given))
+        run = await begin(ANN, request(model="papers:continue", **given))
         await run.document()
         name, asked = engine.asked[-1]
         assert (name, asked["mode"], asked.get("full_sweep", False)) == (
@@ -329,7 +337,7 @@ async def test_a_conversation_that_has_read_everything_can_read_it_again() -> No
             wanted,
         )
     with pytest.raises(UsageError, match="answers from a search, which reads no partition"):
-        await chats.begin(ANN, request(model="papers:auto", full_sweep=True))
+        await begin(ANN, request(model="papers:auto", full_sweep=True))
     for wrong in ("true", 1):
         with pytest.raises(ValidationError):
             request(full_sweep=wrong)
@@ -337,10 +345,10 @@ async def test_a_conversation_that_has_read_everything_can_read_it_again() -> No
 
 async def test_the_same_question_with_and_without_a_full_sweep_are_two_runs() -> None:
     engine = Engine()
-    chats = Chats(serving_of(engine, ANN))
-    first = await chats.begin(ANN, request())
-    second = await chats.begin(ANN, request(full_sweep=True))
-    assert (await chats.begin(ANN, request(full_sweep=True))).id == second.id != first.id
+    begin = begin_with(serving_of(engine, ANN))
+    first = await begin(ANN, request())
+    second = await begin(ANN, request(full_sweep=True))
+    assert (await begin(ANN, request(full_sweep=True))).id == second.id != first.id
     engine.go.set()
     await first.document()
     await second.document()
