@@ -243,6 +243,37 @@ async def test_graphs_of_the_same_name_are_separate(
             await pgs.graphs.get("own")
 
 
+async def test_a_deletion_reports_and_removes_only_text_of_its_scope(
+    endpoint: Endpoint, db: Database, tmp_path: Path
+) -> None:
+    text = "The harbor of Genoa traded spices with the merchants of Damascus for many years."
+    (tmp_path / "note.md").write_text(f"# Report\n\n{text}\n")
+    for tenant in ("small", "middle"):
+        async with without_models(endpoint, scope={"tenant": tenant}) as pgs:
+            await pgs.ingest([tmp_path / "note.md"], graph="own")
+            await pgs.execute("What did Genoa trade?", graph="own", full_sweep=True)
+    await db.call("CREATE (:Copy {tenant: 'small', text: $text})", {"text": text}, "write")
+    await db.call("CREATE (:Copy {tenant: 'middle', text: $text})", {"text": text}, "write")
+    async with without_models(endpoint, scope={"tenant": "small"}) as pgs:
+        deleted = await pgs.ingest.delete("own", ["note.md"], forget=True)
+    assert [holder.kind for holder in deleted.holders] == ["Copy"]
+    left = await db.call(
+        "MATCH (n) WHERE any(k IN keys(n) WHERE toStringOrNull(n[k]) CONTAINS 'Damascus') "
+        "RETURN DISTINCT coalesce(n.tenant, 'pgs') AS whose ORDER BY whose",
+        {},
+        "read",
+    )
+    assert [row["whose"] for row in left[1]] == ["middle", "pgs", "small"]
+    async with without_models(endpoint, scope={"tenant": "middle"}) as pgs:
+        (run,) = await pgs.runs()
+        assert "Damascus" in repr(await pgs.runs.document(run.id))
+        found = await pgs.search("Damascus", graph="own", mode="hybrid")
+        assert found.items
+    async with without_models(endpoint, scope={"tenant": "small"}) as pgs:
+        (run,) = await pgs.runs()
+        assert "Damascus" not in repr(await pgs.runs.answer(run.id))
+
+
 @pytest.mark.usefixtures("tenants")
 async def test_a_graph_of_a_scope_hides_a_shared_one_of_the_same_name(endpoint: Endpoint) -> None:
     own = GraphMapping(labels=("Note",), text=("title",))

@@ -72,10 +72,9 @@ async def delete_documents(
     quote a deleted document. If an earlier deletion was interrupted, its search for remaining text
     is also finished. ``unfinished`` has the ids of documents whose first ingestion was interrupted;
     the stored replies of these documents are deleted. ``forget_rest`` deletes all other stored
-    replies if no document is left. Raises DatabaseError, LeaseLostError if another writer took
-    over, and ScopeError within a scope, because the search reads the whole database.
+    replies if no document is left. Raises DatabaseError, and LeaseLostError if another writer took
+    over.
     """
-    db.require_no_scope("a deletion searches the whole database for what is left of the text")
     began, traces = perf_counter(), Traces()
     step = f"delete {counted(len(documents), 'document')}, and search for the text"
     on_event(StepStarted("ingest", step))

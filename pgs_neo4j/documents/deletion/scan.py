@@ -1,5 +1,8 @@
 """Searches the whole database for text of deleted documents, and removes this text if possible.
 
+Within a scope, the search also reads everything, but reports and removes only text of the scope:
+another scope may have the same sentence in documents of its own.
+
 Stored replies, skeletons, and descriptions are removed, because pgs makes them again when they are
 missing. Answers lose the texts that quote a deleted document if the user asks for it.
 """
@@ -19,6 +22,7 @@ from pgs_neo4j.database.queries import Row
 from pgs_neo4j.database.search_indexes import list_search_indexes
 from pgs_neo4j.events import OnEvent, Progressed, ignore
 from pgs_neo4j.model.ingest import QuotingRun
+from pgs_neo4j.model.scope import NO_SCOPE
 from pgs_neo4j.text.traces import SHORTEST, Traces
 from pgs_neo4j.text.words import stems
 
@@ -55,8 +59,8 @@ MOST = 500
 class HeldText:
     """A property that contains traces.
 
-    For a relationship, ``labels`` and ``element_id`` are empty. ``value`` is set only for pgs's own
-    nodes whose texts may be replaced.
+    For a relationship, ``labels`` and ``element_id`` are empty, and ``ends`` are the element ids of
+    its nodes. ``value`` is set only for pgs's own nodes whose texts may be replaced.
     """
 
     kind: str
@@ -64,6 +68,7 @@ class HeldText:
     place: str
     labels: tuple[str, ...] = ()
     element_id: str = ""
+    ends: tuple[str, ...] = ()
     value: Any = None
 
 
@@ -105,7 +110,8 @@ async def scan_remade(db: Database, traces: Traces) -> Scan:
     Raises DatabaseError.
     """
     query = queries.get("documents/deletion/scan_remade")
-    return await db.stream(query, partial(_search_rows, Scan(traces)), fetch=FETCHED, least=LEAST)
+    look = partial(_search_rows, Scan(traces))
+    return await _keep_own(db, await db.stream(query, look, fetch=FETCHED, least=LEAST))
 
 
 async def scan_database(db: Database, graph: str, traces: Traces, on_event: OnEvent) -> Scan:
@@ -115,15 +121,29 @@ async def scan_database(db: Database, graph: str, traces: Traces, on_event: OnEv
     rows of relationships. It needs memory for one batch. If another transaction deletes something
     that a statement has found, the statement starts again. Raises DatabaseError.
     """
-    scan = Scan(traces, on_event)
-    query = queries.get("documents/deletion/scan_nodes")
+    scan, whole = Scan(traces, on_event), db.scoped(NO_SCOPE)
+    query, stored = queries.get("documents/deletion/scan_nodes"), db.scope.qualify(graph)
     look = partial(_search_rows, scan)
-    scan = await db.stream(query, look, fetch=FETCHED, graph=graph, least=LEAST)
+    scan = await whole.stream(query, look, fetch=FETCHED, graph=stored, least=LEAST)
     query = queries.get("documents/deletion/scan_relationships")
     look = partial(_search_relationships, scan)
-    scan = await db.stream(query, look, fetch=FETCHED, least=LEAST)
+    scan = await whole.stream(query, look, fetch=FETCHED, least=LEAST)
+    if db.scope:
+        return await _keep_own(db, scan)
     await _ask_indexes(db, scan)
     return scan
+
+
+async def _keep_own(db: Database, scan: Scan) -> Scan:
+    """Return a scan with only the properties that belong to the scope; without a scope, all."""
+    if not db.scope:
+        return scan
+    ids = {id_ for one in scan.found for id_ in (one.element_id, *one.ends) if id_}
+    query = queries.get("documents/deletion/select_own")
+    (row,) = await db.read(query, ids=sorted(ids), suffix=db.scope.suffix)
+    own = set(row["own"])
+    found = [one for one in scan.found if own.issuperset(one.ends or (one.element_id,))]
+    return replace(scan, found=found)
 
 
 async def _search_relationships(scan: Scan, rows: AsyncIterator[Row]) -> Scan:
@@ -134,7 +154,8 @@ async def _unpack_relationships(rows: AsyncIterator[Row]) -> AsyncIterator[Row]:
     """Yield one row per relationship; a row of ``rows`` has all relationships of a node."""
     async for row in rows:
         for one in row["found"]:
-            yield {**one, "id": f"{row['id']} -> {one['target']}"}
+            ends = (row["element_id"], one["end"])
+            yield {**one, "id": f"{row['id']} -> {one['target']}", "ends": ends}
 
 
 async def _search_rows(before: Scan, rows: AsyncIterator[Row]) -> Scan:
@@ -175,6 +196,7 @@ def _make_held(row: Row, place: str, value: Any) -> HeldText:
         place=place,
         labels=labels,
         element_id=row.get("element_id", ""),
+        ends=row.get("ends", ()),
         value=value if REPLACED.intersection(labels) else None,
     )
 
