@@ -124,6 +124,7 @@ async def serve(pgs: PGS, options: ServeOptions, ready: Callable[[str], None]) -
         cookie=f"pgs_{options.port}",
         read_only=options.read_only,
         confirm_cost=pgs.settings.confirm_cost,
+        scope=make_scope(pgs.settings.scope),
         uploads=UploadStore(int(pgs.config.max_document_mb * 1e6)),
     )
     guard = Guard(

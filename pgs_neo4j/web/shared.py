@@ -20,7 +20,7 @@ from pgs_neo4j.engine import PGS, Payer, StoredGraph, current_day, find_only_gra
 from pgs_neo4j.engine.metrics import GraphMetrics
 from pgs_neo4j.errors import BudgetError, UnknownGraphError
 from pgs_neo4j.model import PartitionMap, SearchMode
-from pgs_neo4j.model.scope import Scope
+from pgs_neo4j.model.scope import NO_SCOPE, Scope
 from pgs_neo4j.web.access.callers import Caller, ForbiddenError
 from pgs_neo4j.web.access.tokens import Backoff, Tokens
 from pgs_neo4j.web.jobs import JobBoard
@@ -36,9 +36,9 @@ MapKey = tuple[str, int | None]
 class Serving:
     """The engine, the runs in progress, and the tokens of one server.
 
-    ``cookie`` is the name of the cookie. ``stopped`` is set once no more runs will begin. Only a
-    request that holds the lock ``scanning`` may scan a graph, so that scans leave capacity for
-    other requests.
+    ``scope`` is the scope of the engine. ``cookie`` is the name of the cookie. ``stopped`` is set
+    once no more runs will begin. Only a request that holds the lock ``scanning`` may scan a graph,
+    so that scans leave capacity for other requests.
     """
 
     pgs: PGS
@@ -47,6 +47,7 @@ class Serving:
     cookie: str
     read_only: bool = False
     confirm_cost: float | None = None
+    scope: Scope = NO_SCOPE
     backoff: Backoff = field(default_factory=Backoff)
     stopped: asyncio.Event = field(default_factory=asyncio.Event)
     jobs: JobBoard = field(default_factory=JobBoard, repr=False)
@@ -73,7 +74,12 @@ class Serving:
         if not caller.scope:
             return self
         if caller.scope not in self._within:
-            within = replace(self, pgs=self.pgs.within(caller.scope.as_dict()), streams=Counter())
+            within = replace(
+                self,
+                pgs=self.pgs.within(caller.scope.as_dict()),
+                scope=self.scope.join(caller.scope),
+                streams=Counter(),
+            )
             self._within[caller.scope] = within
         return self._within[caller.scope]
 

@@ -7,7 +7,7 @@ from copy import copy
 from typing import Any
 
 from pgs_neo4j.database.queries import SCOPE, Query
-from pgs_neo4j.model.scope import NO_SCOPE
+from pgs_neo4j.model.scope import NO_SCOPE, Scope
 from tests.typed_rows import check
 
 Row = dict[str, Any]
@@ -39,6 +39,9 @@ class FakeDatabase:
 
     def bind(self, query: Query, params: Row) -> Row:
         return params | ({SCOPE: {}} if SCOPE in query.params else {})
+
+    def scoped(self, scope: Scope) -> FakeDatabase:
+        return self
 
     def unfenced(self) -> FakeDatabase:
         return self

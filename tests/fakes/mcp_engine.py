@@ -31,6 +31,7 @@ from pgs_neo4j.model import (
     Synthesis,
     Usage,
 )
+from pgs_neo4j.model.scope import NO_SCOPE, Scope
 from tests.fakes.records import answered
 from tests.fakes.requests import options_of
 
@@ -56,6 +57,7 @@ class Tenant:
     graphs: frozenset[str] = frozenset({"birds"})
     role: str = "asker"
     whole: bool = False
+    scope: Scope = NO_SCOPE
 
     def sees(self, graph: str) -> bool:
         return graph in self.graphs

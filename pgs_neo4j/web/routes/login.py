@@ -113,7 +113,7 @@ def _describe_caller(caller: Caller, serving: Serving) -> Me:
         name=caller.name,
         role=caller.role,
         graphs=None if caller.graphs is None else sorted(caller.graphs),
-        scope=dict(serving.for_caller(caller).pgs.scope),
+        scope=serving.for_caller(caller).scope.as_dict(),
         read_only=serving.read_only,
         confirm_cost=serving.confirm_cost,
     )

@@ -24,7 +24,7 @@ from pgs_neo4j.engine.metrics import (
     MetricFigures,
     exposition,
 )
-from pgs_neo4j.errors import BusyError, UsageError
+from pgs_neo4j.errors import BusyError, ScopeError, UsageError
 from pgs_neo4j.text.json_data import Json, plain_data
 from pgs_neo4j.web.access.callers import METRICS_PATH, Caller, UnknownJobError
 from pgs_neo4j.web.jobs import JobKind, LiveJob, repartition
@@ -151,7 +151,7 @@ async def cost(
     ]
 
 
-@router.get("/doctor")
+@router.get("/doctor", responses=failing(ScopeError))
 async def doctor(serving: ServingNow, _: UnlimitedNow) -> list[Check]:
     """Check the setup; each problem comes with its fix.
 

@@ -25,8 +25,8 @@ SECRET = "The vault under the old lighthouse opens with seven silver keys."
 OTHER = "Boats carry amber along the northern coast every summer."
 KEPT: Row = {"element_id": "1", "labels": ["Note"], "id": "kept", "values": [["text", SECRET]]}
 LOST: Row = {"element_id": "2", "labels": [], "id": "lost", "values": [["text", None]]}
-TIED: Row = {"type": "SAYS", "target": "b", "values": [["fact", SECRET]]}
-HOLDING: Row = {"id": "a", "found": [TIED]}
+TIED: Row = {"type": "SAYS", "target": "b", "end": "4", "values": [["fact", SECRET]]}
+HOLDING: Row = {"id": "a", "element_id": "3", "found": [TIED]}
 ATTEMPTS = len(PAUSES_S) + 1
 FILE = GraphFile(
     nodes=[FileNode(id=one, properties={"name": one.upper()}) for one in ("a", "b")],
@@ -82,7 +82,7 @@ READERS = [
     ("scan_nodes", search_all, [[KEPT, LOST], [KEPT]], ([("kept", "text")], len(SECRET))),
     (
         "scan_relationships", search_all,
-        [[HOLDING, {"id": "b", "found": None}], [HOLDING]],
+        [[HOLDING, {"id": "b", "element_id": "5", "found": None}], [HOLDING]],
         ([("a -> b", "fact")], len(SECRET)),
     ),
     ("scan_remade", search_remade, [[KEPT, LOST], [KEPT]], ([("kept", "text")], len(SECRET))),
