@@ -203,6 +203,7 @@ PROPERTIES = (
     "run",
     "runs",
     "schema_version",
+    "scope",
     "searched",
     "seconds",
     "sentences",

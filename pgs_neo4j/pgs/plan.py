@@ -351,7 +351,8 @@ async def usual_tokens(db: Database, model: str, most: int) -> int:
     It is the average of the model's stored replies, or, without stored replies, ``USUAL_SHARE`` of
     ``most``.
     """
-    rows = await db.read(queries.get("pgs/read_usual_replies"), model=model)
+    usual = queries.get("pgs/read_usual_replies")
+    rows = await db.read(usual, model=model, digest=db.scope.digest)
     return min(most, int(rows[0]["output_tokens"] if rows else USUAL_SHARE * most))
 
 

@@ -22,7 +22,8 @@ from pgs_neo4j.errors import (
     UnknownRunError,
     UsageError,
 )
-from pgs_neo4j.llm.scripted import contract_reply
+from pgs_neo4j.llm.calls.replies import Replies
+from pgs_neo4j.llm.scripted import ScriptedLLM, contract_reply
 from pgs_neo4j.model import GraphMapping, Prompt, SearchMode
 from pgs_neo4j.model.scope import make_scope
 from pgs_neo4j.search.indexes import make_indexes, want_vectors
@@ -113,6 +114,9 @@ async def test_a_tenant_sees_the_same_as_if_the_others_had_never_been(
     endpoint: Endpoint, db: Database, tenant: str
 ) -> None:
     seen = []
+    for other in set(TENANTS) - {tenant}:
+        async with open_tenant(endpoint, other) as pgs:
+            await pgs.execute(QUESTION, full_sweep=True)
     for alone in (False, True):
         if alone:
             async with engine_on(endpoint, **KNOBS) as pgs:
@@ -121,8 +125,9 @@ async def test_a_tenant_sees_the_same_as_if_the_others_had_never_been(
                 await pgs.graphs.add("notes", MAPPING)
         ear = Ear()
         async with open_tenant(endpoint, tenant, ear) as pgs:
+            plan = await pgs.plan(QUESTION)
             answer = await pgs.execute(QUESTION, full_sweep=True)
-            shown = [answer, *await look(pgs)]
+            shown = [plan, answer, *await look(pgs), await pgs.kept_replies()]
         seen.append((sorted(ear.heard), [CHANGING.sub("*", repr(one)) for one in shown]))
     assert seen[0][0] == seen[1][0]
     for among_others, by_itself in zip(seen[0][1], seen[1][1], strict=True):
@@ -320,6 +325,19 @@ async def test_a_node_that_leaves_the_scope_is_gone_at_the_next_call(
     assert "note 7" not in {item.key for item in found.items}
     assert answer.coverage.nodes_total == TENANTS["middle"] - 1
     assert not [prompt for prompt in ear.heard if "Note 7 reports" in prompt]
+
+
+@pytest.mark.usefixtures("tenants")
+async def test_scopes_share_no_replies(endpoint: Endpoint) -> None:
+    prompt = Prompt(task="sweep", system="s", user="u", question="q")
+    llm = ScriptedLLM(contract_reply)
+    async with engine_on(endpoint, **KNOBS) as pgs:
+        keys = [Replies(pgs.db, "r1").key(llm, prompt, 10, None)]
+        for tenant in TENANTS:
+            within = pgs.within({"tenant": tenant})
+            keys.append(Replies(within.db, "r1").key(llm, prompt, 10, None))
+            keys.append(Replies(within.db, "r2").key(llm, prompt, 10, None))
+    assert len(set(keys)) == 1 + len(TENANTS)
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,5 @@
 // Those of some nodes that a scope sees, or that pgs wrote for graphs of the scope, whose names end
-// with `suffix`. Stored replies that belong to no run count as well: nothing says whose they are.
+// with `suffix`.
 // params: ids: list[str], suffix: str, scope: dict
 // returns: own: list[str]
 // mode: read
@@ -8,9 +8,7 @@ MATCH (n)
 WHERE elementId(n) IN $ids
   AND CASE
         WHEN none(label IN labels(n) WHERE label STARTS WITH 'Pgs') THEN all(k IN keys($scope) WHERE n[k] = $scope[k])
-        WHEN n:PgsReply THEN n.run IS NULL OR EXISTS {
-          (:PgsRun {id: n.run})-[:PGS_RAN_IN]->(s:PgsSession) WHERE s.graph ENDS WITH $suffix
-        }
+        WHEN n:PgsReply THEN $suffix = '~' + coalesce(n.scope, '')
         ELSE coalesce(n.graph ENDS WITH $suffix, false)
           OR any(graph IN n.graphs WHERE graph ENDS WITH $suffix)
           OR EXISTS { (n)-[:PGS_RAN_IN]->(s:PgsSession) WHERE s.graph ENDS WITH $suffix }

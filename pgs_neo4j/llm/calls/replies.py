@@ -1,10 +1,10 @@
 """Caches model replies in the database, so that each is bought once, by one run at a time.
 
-The key of a reply is a hash of everything that determines it: the model with its parameters, and
-the prompt. For a model without a signature, that is unknown, so its replies belong to the run that
-paid for them. Only accepted replies are cached, never failures. Rejected replies are stored beside
-them with the reason, so that a person can read them. Their keys match no prompt. They expire like
-other replies, but are deleted first when space is needed.
+The key of a reply is a hash of everything that determines it: the model with its parameters, the
+prompt, and the scope, if there is one. For a model without a signature, that is unknown, so its
+replies belong to the run that paid for them. Only accepted replies are cached, never failures.
+Rejected replies are stored beside them with the reason, so that a person can read them. Their keys
+match no prompt. They expire like other replies, but are deleted first when space is needed.
 
 A run claims the key of a reply before it buys the reply. Other runs that need it wait until it is
 stored, or until the buyer gives up, ends, or shows no sign of life.
@@ -73,7 +73,9 @@ class Replies:
         if is_free(llm):
             return None
         shared = self.shared and is_signed(llm)
-        parts = (FORM, reply_signature(llm), str(room), str(effort), prompt.system)
+        # Scopes share no replies: a quick or free reply would show what another scope has asked.
+        scope = [self.db.scope.digest] if self.db.scope else []
+        parts = (FORM, reply_signature(llm), str(room), str(effort), *scope, prompt.system)
         digest = _digest(*parts, prompt.content or prompt.user)
         # A reply that is not shared belongs to its run, which finds it again when it is resumed.
         return digest if shared else f"{self._own}{digest}"
@@ -106,7 +108,8 @@ class Replies:
         have, so a limit may belong to another graph. Raises DatabaseError.
         """
         query = queries.get("llm/calls/read_pass_limits")
-        rows = await self.db.read(query, partition=partition, most=MOST_LIMITS)
+        scope = self.db.scope.digest
+        rows = await self.db.read(query, partition=partition, most=MOST_LIMITS, digest=scope)
         return [row["tokens"] for row in rows]
 
     async def _read(self, query: Query, keys: list[str]) -> dict[str, Completion]:
@@ -158,6 +161,7 @@ class Replies:
             "pass_tokens": pass_tokens,
             "key": key,
             "run": self.run,
+            "scope": self.db.scope.digest or None,
             "private": key.startswith(self._own),
             "text": reply.text,
             "model": reply.model,
@@ -264,8 +268,8 @@ async def trim(db: Database, cache_mb: float) -> None:
 
 
 async def kept(db: Database) -> Kept:
-    """Return the size of the cache."""
-    row = (await db.read(queries.get("llm/calls/count_replies")))[0]
+    """Return the size of the cache; within a scope, of its own replies."""
+    row = (await db.read(queries.get("llm/calls/count_replies"), digest=db.scope.digest))[0]
     return Kept(row["replies"], row["size"])
 
 

@@ -22,6 +22,7 @@ from pgs_neo4j.pgs.sweeping.material import (
 )
 from pgs_neo4j.pgs.sweeping.pack import halve_pass
 from pgs_neo4j.pgs.sweeping.short_report import SHORT_MARK
+from tests.fakes.database import FakeDatabase
 from tests.orders import sweep_order
 
 NODES = tuple(
@@ -43,7 +44,7 @@ class Cache:
     used: set[str] = field(default_factory=set)
 
     def key(self, *given: Any) -> str | None:
-        nowhere: Any = None
+        nowhere: Any = FakeDatabase()
         return Replies(nowhere, "r1").key(*given)
 
     async def find_divided(self, keys: Iterable[str]) -> dict[str, Completion]:
