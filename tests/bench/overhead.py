@@ -297,11 +297,12 @@ async def _read(driver: AsyncDriver, part: Partition, mapping: GraphMapping, mem
     count = 0
     async with driver.session(default_access_mode=READ_ACCESS) as session:
         for first in range(0, part.size, CHUNK):
-            options = {"partition": part.uid, "first": first, "last": first + CHUNK, **fields}
+            place = {"partition": part.uid, "first": first, "last": first + CHUNK, "scope": {}}
+            options = {**place, **fields}
             result = await session.run(members, options)
             rows = [dict(record) async for record in result]
             count += sum(len(row.get("members", (row,))) for row in rows)
-        options = {"partition": part.uid, "types": list(mapping.relationship_types)}
+        options = {"partition": part.uid, "types": list(mapping.relationship_types), "scope": {}}
         result = await session.run(links, options)
         count += sum([len(record["sources"]) async for record in result])
     return count
