@@ -8,18 +8,23 @@ from collections.abc import Mapping, Sequence
 from pgs_neo4j.errors import UsageError
 from pgs_neo4j.model.scope import ScopeValue, make_scope
 
-_CHOSEN: dict[str, ScopeValue] = {}
+_PAIRS: list[str] = []
 
 
 def choose(pairs: Sequence[str]) -> None:
-    """Set the scope from texts of the form PROPERTY=VALUE. Raises UsageError."""
-    _CHOSEN.clear()
-    _CHOSEN.update(parse_scope(pairs))
+    """Set the scope as texts of the form PROPERTY=VALUE, which a command parses when it needs them.
+
+    The command reports a malformed scope like all of its errors.
+    """
+    _PAIRS[:] = pairs
 
 
 def chosen() -> Mapping[str, ScopeValue] | None:
-    """Return the values of ``--scope``, or None if the settings decide."""
-    return dict(_CHOSEN) or None
+    """Return the values of ``--scope``, or None if the settings decide.
+
+    Raises UsageError and ScopeError.
+    """
+    return parse_scope(_PAIRS) or None
 
 
 def parse_scope(pairs: Sequence[str]) -> dict[str, ScopeValue]:

@@ -8,6 +8,7 @@ import pytest
 
 from pgs_neo4j.cli import scope
 from pgs_neo4j.errors import ScopeError, UsageError
+from tests.fakes.commands import pgs
 
 
 @pytest.mark.parametrize(
@@ -51,6 +52,13 @@ def test_a_choice_replaces_the_one_before() -> None:
     assert scope.chosen() == {"org": 7}
     scope.choose(())
     assert scope.chosen() is None
+
+
+def test_a_malformed_scope_is_an_error_of_the_command() -> None:
+    done = pgs("--scope", "org", "graph", "list")
+    assert done.exit_code == 2
+    assert "--scope 'org' has no value; write --scope PROPERTY=VALUE" in done.stderr
+    assert "unexpected" not in done.stderr
 
 
 async def test_commands_open_the_engine_with_the_scope(monkeypatch: pytest.MonkeyPatch) -> None:
