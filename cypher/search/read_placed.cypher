@@ -4,13 +4,14 @@
 // empty, no relationship is read. In one row, because rows cost more than nodes: partition, rank,
 // element id, labels, texts, title, and key.
 // params: places: list[dict], text: list[dict], title: list[dict], key: list[dict], most: int?,
-//   facts: list[dict], scope: dict
+//   facts: list[dict], scope: dict, view: str?, valid: list[dict]
 // returns: members: list[list[any?]]
 // mode: read
 // sees: nodes
 UNWIND $places AS place
 MATCH (p:PgsPartition {uid: place.partition})<-[m:PGS_IN]-(n)
 WHERE m.rank IN place.ranks AND all(k IN keys($scope) WHERE n[k] = $scope[k])
+  AND ($view IS NULL OR EXISTS { (n)-[:PGS_SEEN]->(:PgsView {id: $view}) })
 WITH p.id AS partition, m.rank AS rank, n, CASE size($facts) WHEN 0 THEN [] ELSE COLLECT {
   UNWIND $facts AS view
   MATCH (n)-[r]->(t)
@@ -24,6 +25,8 @@ WITH p.id AS partition, m.rank AS rank, n, CASE size($facts) WHEN 0 THEN [] ELSE
           ELSE any(label IN labels(t) WHERE label IN view.labels)
         END
     AND all(k IN keys($scope) WHERE t[k] = $scope[k])
+    AND ($view IS NULL OR EXISTS { (t)-[:PGS_SEEN]->(:PgsView {id: $view}) })
+    AND all(v IN $valid WHERE coalesce(v.low <= toStringOrNull(r[v.name]) < v.high, r[v.name] IS NULL))
   RETURN {
     type: type(r), name: r[view.name], fact: r[view.fact], node: elementId(t), target:
     head([name IN [own IN view.names WHERE own.label IN labels(t) + '' | toStringOrNull(t[own.property])]

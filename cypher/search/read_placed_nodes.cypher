@@ -3,13 +3,14 @@
 // The facts of relationships within the view are text of their source. If `facts` is
 // empty, no relationship is read.
 // params: generation: str, nodes: list[str], text: list[dict], title: list[dict], key:
-//   list[dict], facts: list[dict], scope: dict
+//   list[dict], facts: list[dict], scope: dict, view: str?, valid: list[dict]
 // returns: partition: int, rank: int, element_id: str, labels: list[str], text: list[any?],
 //   title: any?, key: any?
 // mode: read
 // sees: nodes
 UNWIND $nodes AS wanted
 MATCH (n) WHERE elementId(n) = wanted AND all(k IN keys($scope) WHERE n[k] = $scope[k])
+  AND ($view IS NULL OR EXISTS { (n)-[:PGS_SEEN]->(:PgsView {id: $view}) })
 MATCH (n)-[m:PGS_IN]->(p:PgsPartition)-[:PGS_PART_OF]->(:PgsGeneration {id: $generation})
 WHERE p.level = 0
 RETURN p.id AS partition, m.rank AS rank, elementId(n) AS element_id,
@@ -28,6 +29,8 @@ RETURN p.id AS partition, m.rank AS rank, elementId(n) AS element_id,
                  ELSE any(label IN labels(t) WHERE label IN view.labels)
                END
            AND all(k IN keys($scope) WHERE t[k] = $scope[k])
+           AND ($view IS NULL OR EXISTS { (t)-[:PGS_SEEN]->(:PgsView {id: $view}) })
+           AND all(v IN $valid WHERE coalesce(v.low <= toStringOrNull(r[v.name]) < v.high, r[v.name] IS NULL))
          RETURN {
            type: type(r), name: r[view.name], fact: r[view.fact], node: elementId(t), target:
            head([name IN [own IN view.names WHERE own.label IN labels(t) + ''

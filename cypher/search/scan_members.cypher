@@ -8,7 +8,8 @@
 // well, since they may stand at the ends of lines. The facts of relationships within the view are
 // text of their source. If `facts` is empty, no relationship is read.
 // params: partitions: list[str], text: list[dict], wanted: list[dict], most: int, dropped:
-//   list[str], alike: list[list[str]], facts: list[dict], scope: dict
+//   list[str], alike: list[list[str]], facts: list[dict], scope: dict, view: str?, valid:
+//   list[dict]
 // returns: searched: int, found: list[dict]
 // mode: read
 // sees: nodes
@@ -21,6 +22,7 @@ CALL () {
   UNWIND range(0, size($partitions) - 1) AS place
   MATCH (p:PgsPartition {uid: $partitions[place]})<-[m:PGS_IN]-(n)
   WHERE all(k IN keys($scope) WHERE n[k] = $scope[k])
+    AND ($view IS NULL OR EXISTS { (n)-[:PGS_SEEN]->(:PgsView {id: $view}) })
   WITH place, m, n,
        reduce(joined = '', value IN
          [own IN $text WHERE own.label IN labels(n) + '' | n[own.property]]
@@ -37,6 +39,8 @@ CALL () {
                    ELSE any(label IN labels(t) WHERE label IN view.labels)
                  END
              AND all(k IN keys($scope) WHERE t[k] = $scope[k])
+             AND ($view IS NULL OR EXISTS { (t)-[:PGS_SEEN]->(:PgsView {id: $view}) })
+             AND all(v IN $valid WHERE coalesce(v.low <= toStringOrNull(r[v.name]) < v.high, r[v.name] IS NULL))
            UNWIND [r[view.fact], head([
              name IN [own IN view.names WHERE own.label IN labels(t) + '' | toStringOrNull(t[own.property])]
              + [own IN $text WHERE own.label IN labels(t) + '' AND t[own.property] IS :: STRING NOT NULL

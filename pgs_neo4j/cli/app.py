@@ -280,6 +280,22 @@ def pgs(
             help="See only nodes with this value, and graphs of this scope; repeatable.",
         ),
     ] = None,
+    where: Annotated[
+        str | None,
+        typer.Option(
+            "--where",
+            metavar="CONDITION",
+            help='See only nodes that meet this, such as "year >= 2020".',
+        ),
+    ] = None,
+    as_of: Annotated[
+        str | None,
+        typer.Option(
+            "--as-of",
+            metavar="DATE",
+            help="See only what is valid at this date, as in 2024-05-01.",
+        ),
+    ] = None,
 ) -> None:
     """Read all of a Neo4j graph that matters, cite it, and say what is missing.
 
@@ -290,7 +306,7 @@ def pgs(
     from pgs_neo4j.cli import scope as scopes
 
     logs.choose(log_format)
-    scopes.choose(scope or ())
+    scopes.choose(scope or (), where, as_of)
 
 
 def main() -> None:

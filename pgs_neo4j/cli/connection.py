@@ -59,8 +59,7 @@ async def _open(
     Without a listener to show progress, prints a note if connecting takes long.
     """
     logs.apply_settings(settings)
-    if (chosen := scope.chosen()) is not None:
-        settings = {**settings, "scope": chosen}
+    settings = {**settings, **scope.chosen()}
     warnings = _SettingsWarnings(on_event)
     connecting = connect(on_event=warnings, **settings)
     async with AsyncExitStack() as stack:

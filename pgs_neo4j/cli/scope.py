@@ -1,4 +1,4 @@
-"""The scope of ``pgs --scope``, with which every command opens the engine."""
+"""What ``pgs --scope``, ``--where``, and ``--as-of`` let every command see."""
 
 from __future__ import annotations
 
@@ -9,22 +9,26 @@ from pgs_neo4j.errors import UsageError
 from pgs_neo4j.model.scope import ScopeValue, make_scope
 
 _PAIRS: list[str] = []
+_CONDITIONS: dict[str, str] = {}
 
 
-def choose(pairs: Sequence[str]) -> None:
-    """Set the scope as texts of the form PROPERTY=VALUE, which a command parses when it needs them.
+def choose(pairs: Sequence[str], where: str | None = None, as_of: str | None = None) -> None:
+    """Set the options as texts, which a command parses when it needs them.
 
-    The command reports a malformed scope like all of its errors.
+    ``pairs`` are of the form PROPERTY=VALUE. The command reports malformed options like all of its
+    errors.
     """
     _PAIRS[:] = pairs
+    _CONDITIONS.clear()
+    _CONDITIONS.update(
+        {name: text for name, text in (("where", where), ("as_of", as_of)) if text is not None}
+    )
 
 
-def chosen() -> Mapping[str, ScopeValue] | None:
-    """Return the values of ``--scope``, or None if the settings decide.
-
-    Raises UsageError and ScopeError.
-    """
-    return parse_scope(_PAIRS) or None
+def chosen() -> dict[str, object]:
+    """Return the settings that the options override. Raises UsageError and ScopeError."""
+    values: Mapping[str, ScopeValue] = parse_scope(_PAIRS)
+    return {**({"scope": values} if values else {}), **_CONDITIONS}
 
 
 def parse_scope(pairs: Sequence[str]) -> dict[str, ScopeValue]:

@@ -71,6 +71,8 @@ class SettingsOverrides(Knobs, total=False):
     neo4j_ca: str | None
     graph: str | None
     scope: Mapping[str, ScopeValue] | None
+    where: str | None
+    as_of: str | None
     llm_provider: Provider | None
     llm_base_url: str | None
     llm_api_key: str | SecretStr | None

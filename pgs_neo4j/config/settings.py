@@ -13,7 +13,7 @@ from pgs_neo4j.config.models_table import Models
 from pgs_neo4j.config.provenance import Provenance, Sourced, read_sources_once
 from pgs_neo4j.config.providers import ProviderName
 from pgs_neo4j.config.schedule_table import Schedule
-from pgs_neo4j.config.scope_table import ScopeValues
+from pgs_neo4j.config.scope_table import ConditionText, DateText, ScopeValues
 from pgs_neo4j.config.search_table import Search, SearchDefaults
 from pgs_neo4j.config.token_table import TokenEntries
 
@@ -65,6 +65,16 @@ class Settings(Sourced):
             "table of PROPERTY = value"
         ),
     ] = {}  # noqa: RUF012 - pydantic copies defaults
+    where: Annotated[
+        ConditionText | None,
+        About("connection"),
+        Field(description="condition that every node must meet, such as year >= 2020"),
+    ] = None
+    as_of: Annotated[
+        DateText | None,
+        About("connection"),
+        Field(description="date at which nodes and relationships must be valid, as in 2024-05-01"),
+    ] = None
     llm_provider: Annotated[
         Provider | None,
         About("models"),

@@ -49,7 +49,7 @@ from pgs_neo4j.database.server import (
 )
 from pgs_neo4j.database.stored_data import check_rows, lacks_values
 from pgs_neo4j.errors import GraphChangedError, ScopeError
-from pgs_neo4j.model.scope import NO_SCOPE, Scope
+from pgs_neo4j.model.scope import NO_SCOPE, UNOPENED, Scope
 from pgs_neo4j.telemetry import spans
 from pgs_neo4j.telemetry.spans import SpanNotes, start_span
 
@@ -288,10 +288,18 @@ class Database:
         """
         if query.sees == "everything":
             self.require_no_scope(f"{query.name} reads the whole database")
+        if query.sees != "nothing" and self.scope.view == UNOPENED:
+            raise ScopeError(
+                "this is not possible in a view; use an engine without where and as_of (--where, "
+                "--as-of)"
+            )
         bound = {name: self._qualify(query.params[name], value) for name, value in params.items()}
-        return bound | (
-            {queries.SCOPE: self.scope.as_dict()} if queries.SCOPE in query.params else {}
-        )
+        added = {
+            queries.SCOPE: self.scope.as_dict(),
+            queries.VIEW: self.scope.view or None,
+            queries.VALID: self.scope.as_bounds(),
+        }
+        return bound | {name: value for name, value in added.items() if name in query.params}
 
     def _qualify(self, kind: str, value: object) -> object:
         if not self.scope or value is None:

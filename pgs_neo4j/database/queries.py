@@ -34,8 +34,11 @@ marks the exceptions:
 
 A line ``sees:`` says how the statement touches nodes of the user; without it, it touches none.
 
-- ``nodes``: it reads them. So it takes ``$scope``, which the database adds, and requires of each
-  node ``all(k IN keys($scope) WHERE n[k] = $scope[k])``. Without a scope, that is always true.
+- ``nodes``: it reads them. So it takes ``$scope`` and ``$view``, which the database adds, and
+  requires of each node ``all(k IN keys($scope) WHERE n[k] = $scope[k])`` and a relationship to the
+  view. If it reads relationships of the user, it also takes ``$valid``, and requires of each
+  relationship that it was valid at the date of the view. Without a scope and a view, all of this is
+  always true.
 - ``documents``: it reads or writes only what ingestion and loading wrote for ``$graph``. With
   ``$scope``, it sets the values of the scope on nodes that it creates.
 - ``links``: it finds them by ids or relationships that another statement has read within the scope,
@@ -78,8 +81,9 @@ LANGUAGES: Mapping[str, tuple[Language, ...]] = MappingProxyType({"5": ("5",), "
 """The languages in which a statement may be sent, by the value of ``language:`` in its header."""
 # The language of the prefix if a statement means the same in several languages.
 PREFERRED: Language = "5"
-SCOPE = "scope"
-"""The parameter that the database adds to statements that see nodes of the user."""
+SCOPE, VIEW, VALID = "scope", "view", "valid"
+BOUND = (SCOPE, VIEW, VALID)
+"""The parameters that the database adds to statements that see nodes of the user."""
 GRAPH_NAME = "graph"
 """The type of parameters and columns that name a graph."""
 ONCE = "once"
@@ -127,7 +131,7 @@ class Query:
             raise ValueError(
                 f"{self.name} is a {self.mode} query, but was run as a {modes[0]} query"
             )
-        needed = self.params.keys() - {SCOPE}
+        needed = self.params.keys() - set(BOUND)
         if params.keys() != needed:
             wrong = ", ".join(sorted(params.keys() ^ needed))
             raise ValueError(f"{self.name} was run with the wrong parameters: {wrong}")
@@ -263,11 +267,20 @@ def _check_statement(query: Query, text: str) -> None:
     if used != set(query.params):
         wrong = ", ".join(sorted(used ^ set(query.params)))
         raise ValueError(f"{query.name}: header and statement disagree on the parameters {wrong}")
-    may_take: dict[Sight, tuple[bool, ...]] = {"nodes": (True,), "documents": (True, False)}
-    if (SCOPE in query.params) not in may_take.get(query.sees, (False,)):
+    _check_bound(query)
+
+
+def _check_bound(query: Query) -> None:
+    """Raise ValueError unless a statement takes the parameters that its sight demands."""
+    taken = [name for name in BOUND if name in query.params]
+    allowed: dict[Sight, tuple[list[str], ...]] = {
+        "nodes": ([SCOPE, VIEW], [SCOPE, VIEW, VALID]),
+        "documents": ([], [SCOPE]),
+    }
+    if taken not in allowed.get(query.sees, ([],)):
         raise ValueError(
-            f"{query.name}: a statement that sees nodes takes ${SCOPE}, one that sees documents "
-            "may take it, and no other does"
+            f"{query.name}: a statement that sees nodes takes ${SCOPE} and ${VIEW}, and may take "
+            f"${VALID}; one that sees documents may take ${SCOPE}; no other takes any of them"
         )
 
 

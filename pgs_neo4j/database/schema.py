@@ -44,6 +44,7 @@ LABELS = (
     "PgsWeight",
     "PgsSkeleton",
     "PgsAnalogies",
+    "PgsView",
 )
 TYPES = (
     "PGS_OF",
@@ -67,6 +68,7 @@ TYPES = (
     "PGS_RATED",
     "PGS_ISOMORPHIC",
     "PGS_SHOWED",
+    "PGS_SEEN",
 )
 # Neo4j needs an extra transaction for each new name, so ``ensure_schema`` creates all names at
 # once.

@@ -8,6 +8,7 @@ from typing import Unpack
 from pgs_neo4j.config import Knobs
 from pgs_neo4j.database.schema import ensure_schema
 from pgs_neo4j.engine.core import Core
+from pgs_neo4j.engine.viewing import of_graph
 from pgs_neo4j.events import OnEvent
 from pgs_neo4j.llm.calls.spending import Account, record_spending
 from pgs_neo4j.model import Analogies, AnalogyPlan
@@ -22,6 +23,7 @@ class AnalogyFinder:
 
     _core: Core
 
+    @of_graph
     async def __call__(
         self,
         graph: str | None = None,
@@ -42,6 +44,7 @@ class AnalogyFinder:
         async with record_spending(tools.db, tools.calls, account):
             return await make_analogies(order, replace(tools, db=await tools.db.fenced()))
 
+    @of_graph
     async def plan(self, graph: str | None = None, **knobs: Unpack[Knobs]) -> AnalogyPlan:
         """Predict what a call with the same arguments would cost. No model is called."""
         order, tools = await self._prepare(graph, None, knobs)

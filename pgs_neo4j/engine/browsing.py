@@ -18,6 +18,7 @@ from pgs_neo4j.engine.browse.maps import (
 from pgs_neo4j.engine.browse.nodes import GraphView, read_findings, read_node
 from pgs_neo4j.engine.browse.pages import read_members, read_neighbors
 from pgs_neo4j.engine.core import Core
+from pgs_neo4j.engine.viewing import of_graph
 from pgs_neo4j.errors import DatabaseError, UnknownPartitionError
 from pgs_neo4j.model import (
     GraphDrift,
@@ -46,10 +47,12 @@ class Browser:
 
     _core: Core
 
+    @of_graph
     async def node(self, graph: str | None, element_id: str) -> NodeDetails:
         """Return a node with its full text and its properties. Raises UnknownNodeError."""
         return await read_node(self._core.db, await self._find_view(graph), element_id)
 
+    @of_graph
     async def neighbors(
         self,
         graph: str | None,
@@ -73,6 +76,7 @@ class Browser:
             limit=limit,
         )
 
+    @of_graph
     async def findings_on_node(
         self,
         graph: str | None,
@@ -88,6 +92,7 @@ class Browser:
         view = await self._find_view(graph)
         return await read_findings(self._core.db, view, element_id, sessions=sessions, limit=limit)
 
+    @of_graph
     async def members(
         self, graph: str | None, partition_id: int, *, after: int | None = None, limit: int = 50
     ) -> MemberPage:
@@ -106,6 +111,7 @@ class Browser:
             )
         return page
 
+    @of_graph
     async def map(
         self, graph: str | None = None, *, within: int | None = None, store: bool = False
     ) -> PartitionMap:
@@ -134,11 +140,13 @@ class Browser:
                 await write_positions(self._core.db, generation_id, drawn.places)
         return drawn
 
+    @of_graph
     async def nodes_read(self, graph: str | None, session: str) -> dict[int, int]:
         """Return how many nodes of each current partition a session has read."""
         readings = await self.reading(graph, session)
         return {item.partition: item.nodes_read for item in readings if item.nodes_read}
 
+    @of_graph
     async def reading(self, graph: str | None, session: str) -> tuple[PartitionReading, ...]:
         """Return how many nodes of each current partition a session was shown, by partition id.
 
@@ -158,14 +166,17 @@ class Browser:
             for id_ in sorted(read.counts.keys() | read.unproven_counts.keys())
         )
 
+    @of_graph
     async def analogies(self, graph: str | None = None) -> tuple[PartitionAnalogy, ...]:
         """Return the pairs of current partitions linked by analogies, most links first."""
         return await read_analogies(self._core.db, await self._find_view(graph))
 
+    @of_graph
     async def flags(self, graph: str | None, session: str) -> tuple[PartitionFlag, ...]:
         """Return the flags of a session between current partitions, the latest run first."""
         return await read_flags(self._core.db, (await self._core.graph(graph)).name, session)
 
+    @of_graph
     async def drift(self, graph: str | None = None) -> GraphDrift:
         """Return how far each current partition has moved since it was made.
 

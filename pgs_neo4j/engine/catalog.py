@@ -15,6 +15,7 @@ from pgs_neo4j.database.connection import Database
 from pgs_neo4j.database.queries import Row
 from pgs_neo4j.database.schema import ensure_schema
 from pgs_neo4j.database.stored_data import SHOWN, parse_stored, unreadable
+from pgs_neo4j.engine.views import forget_views
 from pgs_neo4j.errors import (
     BusyError,
     GraphExistsError,
@@ -25,7 +26,7 @@ from pgs_neo4j.errors import (
 )
 from pgs_neo4j.model import GraphMapping
 from pgs_neo4j.model.graph import split_property
-from pgs_neo4j.model.scope import JOINT, Scope
+from pgs_neo4j.model.scope import JOINT, NO_SCOPE, Scope
 from pgs_neo4j.pgs.analogies.buying import forget_analogies
 from pgs_neo4j.pgs.partitioning import generation
 from pgs_neo4j.pgs.partitioning.rows import definition_of
@@ -42,7 +43,7 @@ LISTS = ("labels", "relationship_types", "text", "chunk_labels", "mention_types"
 """Parts of a mapping that are lists of names."""
 VIEW = {"labels", "relationship_types"}
 """Parts that a stored mapping must have, because they limit which nodes and relationships count."""
-_UNDIVIDED: Mapping[str, Any] = MappingProxyType(
+_UNMADE: Mapping[str, Any] = MappingProxyType(
     dict.fromkeys(("mapping", "generation", "node_count", "partition_count", "definition"))
 )
 """The row of a shared graph that has no partitions in a scope yet."""
@@ -159,22 +160,30 @@ async def _read_rows(db: Database) -> list[Row]:
 
     Within a scope, these are its own graphs, and the graphs without a scope that it shares with
     others. A shared graph has its own partitions in each scope. A graph of the scope hides a shared
-    one with the same name.
+    one with the same name. A view shares the graph that it shows, which may belong to its scope.
     """
-    rows = await db.read(queries.get("engine/catalog/read_graphs"), suffix=db.scope.suffix)
+    query, base = queries.get("engine/catalog/read_graphs"), db.scope.base
+    rows = await db.read(query, suffix=db.scope.suffix, base=base.suffix)
     if not db.scope:
-        return [row | {"shared": False, "made": True} for row in rows]
-    shared = {row["name"]: row for row in rows if JOINT not in row["name"]}
-    made = {db.scope.unqualify(row["name"]): row for row in rows if JOINT in row["name"]}
+        return [row | {"shared": False, "made": True, "base": None} for row in rows]
+    by_name = {row["name"]: row for row in rows}
     found = []
-    for name in sorted({*shared, *(name for name in made if name)}):
-        row = made.get(name, _UNDIVIDED)
-        is_shared = row["mapping"] is None
-        if is_shared and name not in shared:
+    for name in sorted({stored.partition(JOINT)[0] for stored in by_name}):
+        made = by_name.get(db.scope.qualify(name))
+        # From the inside out: a graph without a mapping has the mapping of the graph around it.
+        chain = [db.scope.qualify(name), *([base.qualify(name)] if base != db.scope else []), name]
+        owner = next((one for one in chain if by_name.get(one, _UNMADE)["mapping"]), None)
+        if owner is None:
             continue  # another process has just removed the shared graph
-        mapping = shared[name]["mapping"] if is_shared else row["mapping"]
         found.append(
-            {**row, "name": name, "mapping": mapping, "shared": is_shared, "made": name in made}
+            {
+                **(made or _UNMADE),
+                "name": name,
+                "mapping": by_name[owner]["mapping"],
+                "shared": owner != db.scope.qualify(name),
+                "made": made is not None,
+                "base": owner,
+            }
         )
     return found
 
@@ -227,7 +236,8 @@ async def get(db: Database, name: str | None) -> StoredGraph:
             _require_scope(db.scope, found)
             if not row["made"]:
                 await ensure_schema(db)
-                await db.write(queries.get("engine/catalog/create_scoped_graphs"), name=wanted)
+                create = queries.get("engine/catalog/create_scoped_graphs")
+                await db.write(create, name=wanted, base=row["base"])
             return found
     if not rows:
         raise UnknownGraphError(
@@ -278,9 +288,9 @@ async def remove(db: Database, name: str) -> None:
         raise ScopeError(
             f"graph {name} is shared with other scopes; only an engine without a scope removes it"
         )
-    if not db.scope:
-        for row in await db.read(queries.get("engine/catalog/read_scoped_graphs"), name=name):
-            await _delete_graph(db, row["name"], row["sessions"])
+    whole = db.scoped(NO_SCOPE)
+    for row in await db.read(queries.get("engine/catalog/read_derived_graphs"), name=name):
+        await _delete_graph(whole, row["stored"], row["sessions"])
     listed = await session.list_sessions(db, name)
     await _delete_graph(db, name, [session_uid(db.scope, name, info.id) for info in listed])
 
@@ -291,6 +301,7 @@ async def _delete_graph(db: Database, name: str, sessions: Sequence[str]) -> Non
         await session.delete_stored_session(db, uid)
     await generation.delete_all(db, name)
     await forget_analogies(db, name)
+    await forget_views(db, name)
     await db.write(queries.get("engine/catalog/delete_graphs"), name=name)
 
 

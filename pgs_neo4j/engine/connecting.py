@@ -29,6 +29,7 @@ from pgs_neo4j.llm.protocol import LLM, Embedder
 from pgs_neo4j.model.scope import make_scope
 from pgs_neo4j.pgs.partitioning.kept_settings import ChosenSettings
 from pgs_neo4j.telemetry.redaction import hide
+from pgs_neo4j.text.restriction import make_restriction
 
 ARGUMENTS = ("sweep_llm", "synthesis_llm", "embedder", "on_event")
 """The arguments of ``PGS.connect`` that are not settings."""
@@ -75,8 +76,9 @@ async def open_core(
             on_event=on_event,
             chosen=ChosenSettings(standing=loaded.standing).of_call(overrides),
         )
+        restriction = make_restriction(loaded.settings.where, loaded.settings.as_of)
         try:
-            yield core
+            yield core.within(core.db.scope, restriction) if restriction else core
         finally:
             if created is not None:
                 await created.close()

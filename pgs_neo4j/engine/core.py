@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Collection, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import cast
@@ -18,7 +18,13 @@ from pgs_neo4j.database.gds import GDS
 from pgs_neo4j.database.schema import ensure_schema
 from pgs_neo4j.engine import catalog
 from pgs_neo4j.engine.catalog import StoredGraph
-from pgs_neo4j.errors import ConfigError, NotPartitionedError
+from pgs_neo4j.engine.views import find_graph_of_run, open_view
+from pgs_neo4j.errors import (
+    ConditionError,
+    ConfigError,
+    NotPartitionedError,
+    ScopeError,
+)
 from pgs_neo4j.events import OnEvent, ignore
 from pgs_neo4j.llm.calls.budget import FRAME_TOKENS
 from pgs_neo4j.llm.calls.calls import Calls
@@ -30,7 +36,7 @@ from pgs_neo4j.llm.context import Contexts
 from pgs_neo4j.llm.factory import Readers, create_embedder, create_relevance_model
 from pgs_neo4j.llm.protocol import LLM, Embedder, RelevanceModel, is_free
 from pgs_neo4j.model import GraphMapping
-from pgs_neo4j.model.scope import Scope
+from pgs_neo4j.model.scope import UNOPENED, Scope
 from pgs_neo4j.pgs.log import RunLog
 from pgs_neo4j.pgs.order import RunOrder, RunTools
 from pgs_neo4j.pgs.partitioning.kept_settings import ChosenSettings
@@ -40,6 +46,7 @@ from pgs_neo4j.pgs.querying.schema.known import KnownSchema
 from pgs_neo4j.search.known_indexes import KnownIndexes
 from pgs_neo4j.search.space import Space, choose
 from pgs_neo4j.text.commands import shell_word
+from pgs_neo4j.text.restriction import NO_RESTRICTION, Restriction
 from pgs_neo4j.text.tokens import estimate
 
 CALLS_OF_QUESTION = 8
@@ -57,6 +64,9 @@ class Core:
     ``parts`` maps the code that the settings name for ingestions to the objects made from it.
     ``chosen`` says which partitioning settings were passed by the connecting call, and which are
     configured. A core within a scope shares the models and GDS of its ``outer`` core.
+
+    With a ``restriction``, ``db`` has a view that is not open, so that it refuses every statement
+    that reads nodes. ``opened`` returns a core with the view of one graph.
     """
 
     db: Database
@@ -74,10 +84,13 @@ class Core:
     proofs: Proofs = field(default_factory=Proofs, repr=False)
     settlements: Settlements = field(default_factory=Settlements, repr=False)
     outer: Core | None = field(default=None, repr=False)
+    restriction: Restriction = NO_RESTRICTION
     _gds: GDS | None = None
     _embedders: dict[EmbedderName, Embedder] = field(default_factory=dict, repr=False)
     _relevance: RelevanceModel | None = field(default=None, repr=False)
     _gds_lock: asyncio.Lock = field(default_factory=asyncio.Lock, repr=False)
+    _views: dict[Scope, Core] = field(default_factory=dict, repr=False)
+    _view_lock: asyncio.Lock = field(default_factory=asyncio.Lock, repr=False)
 
     def __post_init__(self) -> None:
         self.contexts = Contexts(self.settings.models)
@@ -100,21 +113,74 @@ class Core:
     def synthesis_llm(self, llm: LLM) -> None:
         self.llms = self.llms.with_synthesis(llm)
 
-    def within(self, scope: Scope) -> Core:
-        """Return a core that sees only what a scope sees.
+    def within(self, scope: Scope, restriction: Restriction = NO_RESTRICTION) -> Core:
+        """Return a core that sees only what a scope sees and a restriction allows.
 
         It uses the models of this core, and works until this core is closed.
         """
+        seen = replace(scope, view=UNOPENED) if restriction else scope
         inner = replace(
             self,
-            db=self.db.scoped(scope),
+            db=self.db.scoped(seen),
             known=KnownGenerations(),
             indexes=KnownIndexes(),
             schema=KnownSchema(),
             outer=self,
+            restriction=restriction,
+            _views={},
+            _view_lock=asyncio.Lock(),
         )
         inner.contexts = self.contexts
         return inner
+
+    async def opened(self, graph: str | None) -> Core:
+        """Return the core that sees one graph as the restriction allows.
+
+        Without a restriction, that is this core. Raises UnknownGraphError, ConditionError, and
+        BusyError.
+        """
+        if not self.restriction:
+            return self
+        stored = await self.graph(graph)
+        # Without the lock, concurrent first questions would all read the properties of the graph.
+        async with self._view_lock:
+            scope = await open_view(self.whole_db, stored, self.restriction)
+        if scope not in self._views:
+            self._views[scope] = self.within(scope)
+        return self._views[scope]
+
+    async def opened_for_run(self, run: str) -> Core:
+        """Return the core that sees the graph of a run as the restriction allows.
+
+        A run of another view is unknown there. Raises UnknownRunError, and what ``opened`` raises.
+        """
+        if not self.restriction:
+            return self
+        return await self.opened(await find_graph_of_run(self.db, run))
+
+    async def opened_all(self) -> dict[str, Core]:
+        """Return the core of each graph by name, without graphs that the restriction cannot fit.
+
+        A graph without the properties of the condition is left out.
+        """
+        found = {}
+        for stored in await catalog.graphs(self.whole_db):
+            with suppress(ConditionError, ScopeError):
+                found[stored.name] = await self.opened(stored.name)
+        return found
+
+    @property
+    def whole_db(self) -> Database:
+        """The database without the restriction of this core."""
+        return self.db.scoped(self.db.scope.base)
+
+    def require_unrestricted(self, action: str) -> None:
+        """Raise ScopeError with a restriction; ``action`` is the beginning of its sentence."""
+        if self.restriction:
+            raise ScopeError(
+                f"{action}, which is not possible in a view; leave out where and as_of (--where, "
+                "--as-of)"
+            )
 
     def knobs(self, overrides: Knobs, arguments: Collection[str] = ()) -> PGSConfig:
         """Return the configured knobs with the ``overrides`` of one call.
@@ -139,7 +205,9 @@ class Core:
 
         Raises UnknownGraphError.
         """
-        return await catalog.get(self.db, name or self.settings.graph)
+        # A graph is stored outside of any view; only its partitions belong to the view.
+        db = self.whole_db if self.restriction else self.db
+        return await catalog.get(db, name or self.settings.graph)
 
     async def current(self, graph: StoredGraph, *, centroids: bool = True) -> Partitioning:
         """Return the current partitions of a graph.

@@ -41,6 +41,7 @@ from pgs_neo4j.model import (
 from pgs_neo4j.model.scope import ScopeValue, make_scope
 from pgs_neo4j.pgs.answering.layered import LayeredAnswer
 from pgs_neo4j.pgs.request import Request, RequestOptions, as_request
+from pgs_neo4j.text.restriction import make_restriction
 
 if TYPE_CHECKING:
     from pgs_neo4j.engine.analogies import AnalogyFinder
@@ -160,14 +161,53 @@ class PGS:
         """The values that every node has which this engine sees; empty without a scope."""
         return self.db.scope.as_dict()
 
-    def within(self, scope: Mapping[str, object]) -> PGS:
-        """Return an engine that sees only nodes with these values, besides those of this engine.
+    @property
+    def where(self) -> str:
+        """The condition that every node meets which this engine sees; empty without one."""
+        return self._core.restriction.where_text
 
-        It uses the connections and models of this engine, and works until this engine is closed.
-        Raises ScopeError if a value is malformed or contradicts the scope of this engine.
+    @property
+    def as_of(self) -> str:
+        """The date at which everything is valid that this engine sees; empty without one."""
+        return self._core.restriction.as_of
+
+    @property
+    def is_restricted(self) -> bool:
+        """Whether this engine has ``where`` or ``as_of``."""
+        return bool(self._core.restriction)
+
+    def within(
+        self,
+        scope: Mapping[str, object] | None = None,
+        *,
+        where: str | None = None,
+        as_of: str | None = None,
+    ) -> PGS:
+        """Return an engine that sees only a part of what this engine sees.
+
+        Its nodes have the values of ``scope`` and meet the condition ``where``, such as
+        ``"year >= 2020 and type = 'report'"``. What it sees is valid at ``as_of``, a date as in
+        ``2024-05-01``, by the properties that the mapping names in ``valid_from`` and ``valid_to``.
+        The engine uses the connections and models of this engine, and works until this engine is
+        closed. Raises ScopeError if a value is malformed or contradicts the scope of this engine,
+        and ConditionError if the condition or the date cannot be parsed.
         """
-        joined = self.db.scope.join(make_scope(scope))
-        return self if joined == self.db.scope else PGS(self._core.within(joined))
+        core = self._core
+        joined = core.db.scope.join(make_scope(scope))
+        restriction = core.restriction.join(make_restriction(where, as_of))
+        if joined == core.db.scope.base and restriction == core.restriction:
+            return self
+        return PGS(core.within(joined, restriction))
+
+    async def open_view(self, graph: str | None = None) -> PGS:
+        """Return an engine whose view of a graph is brought up to date once, now.
+
+        Other engines with ``where`` or ``as_of`` check their view at every call. Without either,
+        returns this engine. Raises UnknownGraphError, and ConditionError if the condition names a
+        property that no node of the graph has.
+        """
+        core = await self._core.opened(graph)
+        return self if core is self._core else PGS(core)
 
     @property
     def graphs(self) -> Graphs:
@@ -381,7 +421,11 @@ class PGS:
 
     async def kept_replies(self) -> Kept:
         """Return the size of the reply cache in the database."""
-        return await replies.kept(self.db)
+        if not self._core.restriction:
+            return await replies.kept(self.db)
+        opened = await self._core.opened_all()
+        kept = [await replies.kept(core.db) for core in opened.values()]
+        return Kept(sum(one.replies for one in kept), sum(one.size_bytes for one in kept))
 
     async def clear_cache(self) -> Kept:
         """Empty the reply cache, and return the size that it had."""

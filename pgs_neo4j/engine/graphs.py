@@ -45,18 +45,24 @@ class Graphs:
 
     async def __call__(self) -> list[StoredGraph]:
         """Return all stored graphs, by name."""
-        return await catalog.graphs(self._core.db)
+        if not self._core.restriction:
+            return await catalog.graphs(self._core.db)
+        opened = await self._core.opened_all()
+        return [await core.graph(name) for name, core in opened.items()]
 
     async def get(self, name: str | None = None) -> StoredGraph:
         """Return a stored graph; without a name, the configured or only one.
 
         Raises UnknownGraphError.
         """
-        return await self._core.graph(name)
+        return await (await self._core.opened(name)).graph(name)
 
     async def states(self) -> list[GraphState]:
         """Return the state of all graphs, by name: the age of partitions, changes, and leases."""
-        return await read_graph_states(self._core.db)
+        if not self._core.restriction:
+            return await read_graph_states(self._core.db)
+        opened = await self._core.opened_all()
+        return [state for core in opened.values() for state in await read_graph_states(core.db)]
 
     async def add(self, name: str, mapping: GraphMapping, *, replace: bool = False) -> bool:
         """Store a named mapping; True when the name is new.
@@ -65,6 +71,7 @@ class Graphs:
         GraphExistsError when the name has another mapping, unless ``replace`` is set, and
         MappingError when the name or the mapping is malformed.
         """
+        self._core.require_unrestricted("this stores a graph")
         return await catalog.add(self._core.db, name, mapping, replace=replace)
 
     async def compare(self, name: str, mapping: GraphMapping) -> GraphChange | None:
@@ -72,6 +79,7 @@ class Graphs:
 
         None when no graph has the name, or when it has the same mapping.
         """
+        self._core.require_unrestricted("this compares the stored graph")
         return await catalog.compare(self._core.db, name, mapping)
 
     async def validate(self, mapping: GraphMapping, *, allow_missing: bool = False) -> list[str]:
@@ -94,6 +102,7 @@ class Graphs:
 
         Raises UnknownGraphError.
         """
+        self._core.require_unrestricted("this removes a graph")
         await catalog.remove(self._core.db, name)
 
 

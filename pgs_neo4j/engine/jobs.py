@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
@@ -11,7 +12,7 @@ from pgs_neo4j.database import lease
 from pgs_neo4j.database.lease import LeaseHolder
 from pgs_neo4j.database.schema import ensure_schema
 from pgs_neo4j.database.tasks import to_the_end
-from pgs_neo4j.errors import ConfigError, PGSError, UnknownGraphError
+from pgs_neo4j.errors import ConfigError, PGSError, UnknownGraphError, UsageError
 from pgs_neo4j.events import OnEvent
 from pgs_neo4j.pgs.runs import jobs
 from pgs_neo4j.pgs.runs.jobs import Job, Outcome
@@ -82,19 +83,31 @@ class Jobs:
         Raises UnknownGraphError for a graph that neither exists nor has a record.
         """
         if graph is None:
-            return await jobs.list_jobs(self._pgs.db, None, limit, graphs=graphs)
+            return await self._list_all(limit, graphs)
         try:
-            return await jobs.list_jobs(
-                self._pgs.db, (await self._pgs.graphs.get(graph)).name, limit
-            )
+            pgs = await self._pgs.open_view(graph)
+            return await jobs.list_jobs(pgs.db, (await pgs.graphs.get(graph)).name, limit)
         except UnknownGraphError:
             # An ingestion in which every document failed makes no graph, but leaves a record.
             if found := await jobs.list_jobs(self._pgs.db, graph, limit):
                 return found
             raise
 
+    async def _list_all(self, limit: int, graphs: Collection[str] | None) -> list[Job]:
+        if not self._pgs.is_restricted:
+            return await jobs.list_jobs(self._pgs.db, None, limit, graphs=graphs)
+        found = []
+        for stored in await self._pgs.graphs():
+            if graphs is None or stored.name in graphs:
+                found += await self(stored.name, limit=limit)
+        return sorted(found, key=lambda job: job.started_at, reverse=True)[:limit]
+
     async def get(self, job: str) -> Job:
         """Return one record. Raises UsageError when no record has that id."""
+        if self._pgs.is_restricted:
+            for stored in await self._pgs.graphs():
+                with suppress(UsageError):
+                    return await jobs.get((await self._pgs.open_view(stored.name)).db, job)
         return await jobs.get(self._pgs.db, job)
 
     async def release(self, graph: str | None = None) -> LeaseHolder | None:
@@ -104,8 +117,8 @@ class Jobs:
         A job that still runs ends with LeaseLostError and can write nothing more; its unfinished
         generation is discarded. Raises UnknownGraphError.
         """
-        stored = await self._pgs.graphs.get(graph)
-        return await lease.take_away(self._pgs.db, stored.name)
+        pgs = await self._pgs.open_view(graph)
+        return await lease.take_away(pgs.db, (await pgs.graphs.get(graph)).name)
 
     async def run(
         self,
@@ -207,6 +220,7 @@ async def attempt(
     job before the work begins.
     """
     try:
+        pgs = await pgs.open_view(graph)
         graph = (await pgs.graphs.get(graph)).name
         await ensure_schema(pgs.db)
         job = await jobs.begin(pgs.db, graph)

@@ -42,6 +42,7 @@ class Loader:
         catalog.check_name(graph)
         content = file if isinstance(file, GraphFile) else read_brain(Path(file))
         core = self._core
+        core.require_unrestricted("a load writes to the graph")
         await refuse_documents(core.db, graph)
         await catalog.check_loadable(core.db, graph, label or ingestion.graph_label(graph))
         result = await ingestion.load(

@@ -8,6 +8,7 @@ from typing import Unpack
 from pgs_neo4j.config import Knobs
 from pgs_neo4j.database.schema import ensure_schema
 from pgs_neo4j.engine.core import Core
+from pgs_neo4j.engine.viewing import of_graph
 from pgs_neo4j.errors import UnknownGenerationError
 from pgs_neo4j.events import OnEvent
 from pgs_neo4j.llm.calls.spending import Account
@@ -24,6 +25,7 @@ class Partitions:
 
     _core: Core
 
+    @of_graph
     async def __call__(self, graph: str | None = None) -> tuple[Partition, ...]:
         """Return the current partitions, largest first.
 
@@ -32,6 +34,7 @@ class Partitions:
         current = await self._core.current(await self._core.graph(graph))
         return tuple(sorted(current.partitions, key=lambda part: (-part.size, part.id)))
 
+    @of_graph
     async def build(
         self,
         graph: str | None = None,
@@ -58,6 +61,7 @@ class Partitions:
             tools = core.partition_tools(stored.mapping, on_event, calls)
             return await ensure_partitions(order, replace(tools, db=await core.db.fenced()))
 
+    @of_graph
     async def check(
         self,
         graph: str | None = None,
@@ -88,6 +92,7 @@ class Partitions:
             config = config.model_copy(update={"algorithm": drift.algorithm})
         return choose_origin(drift, config)
 
+    @of_graph
     async def clean_up(self, graph: str | None = None) -> None:
         """Remove the leftovers of dead jobs on a graph. Raises BusyError."""
         core = self._core
@@ -95,6 +100,7 @@ class Partitions:
         order = core.partition_order(stored, Knobs())
         await clean_up(order, core.partition_tools(stored.mapping, None))
 
+    @of_graph
     async def generation(self, graph: str | None = None) -> Generation:
         """Return the current generation and its figures.
 
@@ -102,6 +108,7 @@ class Partitions:
         """
         return (await self._core.current(await self._core.graph(graph))).generation
 
+    @of_graph
     async def generations(self, graph: str | None = None) -> list[Generation]:
         """Return the stored generations, the latest first.
 
@@ -110,6 +117,7 @@ class Partitions:
         """
         return await generation.read_all(self._core.db, (await self._core.graph(graph)).name)
 
+    @of_graph
     async def compare(
         self, before: str, after: str, graph: str | None = None
     ) -> tuple[LineageChange, ...]:
@@ -134,6 +142,7 @@ class Partitions:
         parts = await generation.read_partitions(self._core.db, id_, centroids=False)
         return {part.lineage: part for part in parts}
 
+    @of_graph
     async def units(self, graph: str | None = None) -> list[Unit]:
         """Return the hierarchy above the current partitions, level by level."""
         current = await self._core.current(await self._core.graph(graph))

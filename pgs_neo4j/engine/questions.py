@@ -40,6 +40,7 @@ from pgs_neo4j.pgs.waves import order_sweeps
 
 async def execute(core: Core, request: Request, on_event: OnEvent | None) -> Answer:
     """Run the whole pipeline; see ``PGS.execute``."""
+    core = await core.opened(request.graph)
     order = await _make_identified_order(core, request)
     tools = core.run_tools(order, on_event)
     async with recording_unbegun(core.db, tools.calls, run_account(core, order)):
@@ -48,6 +49,7 @@ async def execute(core: Core, request: Request, on_event: OnEvent | None) -> Ans
 
 async def find_repeated(core: Core, request: Request) -> StoredRun | None:
     """Return the run that a request with a key would repeat; see ``PGS.runs.repeated``."""
+    core = await core.opened(request.graph)
     order = await _make_identified_order(core, request)
     return await find_run_by_key(
         core.db, order.graph, request.session, request.idempotency_key, order.identity
@@ -56,6 +58,7 @@ async def find_repeated(core: Core, request: Request) -> StoredRun | None:
 
 async def plan_question(core: Core, request: Request, on_event: OnEvent | None) -> Plan:
     """Predict what a question would read and cost; see ``PGS.plan``."""
+    core = await core.opened(request.graph)
     order = await _make_identified_order(core, request)
     async with _open_routing(core, order, on_event) as (tools, embedding_calls):
         planned = await plan.plan_run(order, tools)
@@ -70,6 +73,7 @@ async def search(
     search_mode: SearchMode | None,
 ) -> LayeredAnswer:
     """Answer from the best-matching nodes, then sweep; see ``PGS.layered_search``."""
+    core = await core.opened(request.graph)
     if request.idempotency_key is not None:
         raise UsageError("a layered search is not repeated by a key; leave out idempotency_key")
     order = await _make_identified_order(core, request)
@@ -80,6 +84,7 @@ async def search(
 
 async def resume(core: Core, run: str, on_event: OnEvent | None, knobs: Knobs) -> Answer:
     """Resume a run; see ``PGS.resume``."""
+    core = await core.opened_for_run(run)
     stored = await runs.read(core.db, run)
     graph = await core.graph(stored.graph)
     if stored.status == "complete":
@@ -95,6 +100,7 @@ async def resume(core: Core, run: str, on_event: OnEvent | None, knobs: Knobs) -
 
 async def route(core: Core, request: Request) -> Routing:
     """Route a question; see ``PGS.route``."""
+    core = await core.opened(request.graph)
     stored = await core.graph(request.graph)
     order = _make_run_order(core, request, stored)
     current = await core.current(stored, centroids=False)
@@ -108,6 +114,7 @@ async def sweep_partition(
     core: Core, request: Request, partition_id: int, on_event: OnEvent | None
 ) -> Sweep:
     """Sweep one partition; see ``PGS.sweep_partition``."""
+    core = await core.opened(request.graph)
     stored = await core.graph(request.graph)
     current = await core.current(stored, centroids=False)
     by_id = {part.id: part for part in current.partitions}
@@ -137,6 +144,7 @@ async def synthesize_sweeps(
     core: Core, request: Request, sweeps: Sequence[Sweep], on_event: OnEvent | None
 ) -> Synthesis:
     """Synthesize sweeps; see ``PGS.synthesize``."""
+    core = await core.opened(request.graph)
     stored = await core.graph(request.graph)
     current = await core.current(stored, centroids=False)
     if any(sweep.generation != current.generation.id for sweep in sweeps):

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import Unpack, get_args
 
 from pgs_neo4j.database import queries
@@ -13,6 +15,7 @@ from pgs_neo4j.database.fence import read_token
 from pgs_neo4j.database.schema import ensure_schema
 from pgs_neo4j.engine.core import Core
 from pgs_neo4j.engine.questions import find_repeated
+from pgs_neo4j.engine.viewing import of_run
 from pgs_neo4j.errors import UnknownRunError, UnknownSweepError
 from pgs_neo4j.export import Document
 from pgs_neo4j.model import Answer, FeedbackResult, Mode, Sweep
@@ -74,16 +77,29 @@ class Runs:
         graphs. ``sessions_of`` limits the runs to sessions whose names begin with this prefix.
         Raises UnknownGraphError.
         """
-        chosen = [(await self._core.graph(graph)).name] if graph else graphs
-        return await list_runs(
-            self._core.db,
-            chosen,
-            session,
+        list_of = partial(
+            list_runs,
+            session=session,
             sessions_of=sessions_of,
             answered=answered,
             limit=limit,
             modes=get_args(Mode) if asked else (),
         )
+        if not self._core.restriction:
+            chosen = [(await self._core.graph(graph)).name] if graph else graphs
+            return await list_of(self._core.db, chosen)
+        found = []
+        for name, core in (await self._open_views(graph)).items():
+            if graphs is None or name in graphs:
+                found += await list_of(core.db, [name])
+        return sorted(found, key=lambda info: info.started_at, reverse=True)[:limit]
+
+    async def _open_views(self, graph: str | None) -> dict[str, Core]:
+        """Return the core of one graph, or of all graphs, as the restriction allows."""
+        if graph is None:
+            return await self._core.opened_all()
+        core = await self._core.opened(graph)
+        return {(await core.graph(graph)).name: core}
 
     def new_id(self) -> str:
         """Return an id for a new run, so that the caller knows it before the run begins."""
@@ -112,6 +128,7 @@ class Runs:
         kind = "run with an answer" if answered else "question" if asked else "run"
         raise UnknownRunError(f"there is no {kind}{within} yet; 'pgs ask' starts one")
 
+    @of_run
     async def get(self, run: str) -> StoredRun:
         """Return a stored run, with or without an answer. Raises UnknownRunError."""
         return await stored_runs.read(self._core.db, run)
@@ -131,8 +148,14 @@ class Runs:
         A whole id always matches its run. Raises UnknownRunError if no run matches, and UsageError,
         which names the runs, if several match.
         """
-        return await stored_runs.find(self._core.db, prefix)
+        if not self._core.restriction:
+            return await stored_runs.find(self._core.db, prefix)
+        for core in (await self._core.opened_all()).values():
+            with suppress(UnknownRunError):
+                return await stored_runs.find(core.db, prefix)
+        return await stored_runs.find(self._core.db, prefix)  # raises UnknownRunError
 
+    @of_run
     async def replies(self, run: str, *, most: int = WHOLE) -> list[StoredReply]:
         """Return the accepted and rejected replies of models in a run, in order of arrival.
 
@@ -152,6 +175,7 @@ class Runs:
         """
         return await find_repeated(self._core, as_request(question, options))
 
+    @of_run
     async def answer(self, run: str) -> Answer:
         """Return the stored answer of a run.
 
@@ -159,6 +183,7 @@ class Runs:
         """
         return await answers.load(self._core.db, await stored_runs.read(self._core.db, run))
 
+    @of_run
     async def document(self, run: str) -> Document:
         """Return the answer of a run with its partitions and cited nodes.
 
@@ -169,6 +194,7 @@ class Runs:
         answer = await answers.load(self._core.db, stored)
         return await documents.read_document(self._core.db, stored, answer, graph.mapping)
 
+    @of_run
     async def sweep(self, run: str, partition: int) -> Sweep:
         """Return the recorded sweep of a partition, with its report, even if the run has no answer.
 
@@ -188,8 +214,13 @@ class Runs:
 
     async def costs(self, days: int = 30) -> list[DayCost]:
         """Return the costs of the last ``days`` days (UTC), today included, the latest first."""
-        return await read_costs(self._core.db, days)
+        if not self._core.restriction:
+            return await read_costs(self._core.db, days)
+        opened = await self._core.opened_all()
+        costs = [cost for core in opened.values() for cost in await read_costs(core.db, days)]
+        return sorted(costs, key=lambda cost: cost.day, reverse=True)
 
+    @of_run
     async def feedback(
         self, run: str, outcome: str, *, graph: str | None = None, replace: bool = False
     ) -> FeedbackResult:

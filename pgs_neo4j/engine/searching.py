@@ -14,6 +14,7 @@ from pgs_neo4j.documents.stored import warn_of_unread
 from pgs_neo4j.engine.catalog import StoredGraph, check_mapping
 from pgs_neo4j.engine.core import Core
 from pgs_neo4j.engine.partitions import Partitions
+from pgs_neo4j.engine.viewing import of_graph
 from pgs_neo4j.errors import UsageError
 from pgs_neo4j.events import OnEvent
 from pgs_neo4j.llm.calls.budget import Amount
@@ -92,6 +93,7 @@ class Searcher:
 
     _core: Core
 
+    @of_graph
     async def __call__(
         self,
         question: str,
@@ -140,6 +142,7 @@ class Searcher:
             order = await self._make_order(request, run_order, tools, tools.calls)
             return replace(order.found, answer=await answer_request(order, tools))
 
+    @of_graph
     async def plan(
         self,
         question: str,

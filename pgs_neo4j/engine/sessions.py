@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 from pgs_neo4j.engine import catalog
 from pgs_neo4j.engine.core import Core
+from pgs_neo4j.engine.viewing import of_graph
 from pgs_neo4j.model import Coverage
 from pgs_neo4j.pgs.partitioning.result import Partitioning, read_current
 from pgs_neo4j.pgs.runs import session as stored_sessions
@@ -21,6 +22,8 @@ class Sessions:
 
     async def __call__(self, graph: str | None = None) -> list[SessionInfo]:
         """Return the sessions of one graph, or of all graphs, with coverage, the latest first."""
+        if self._core.restriction:
+            return await self._list_all(graph)
         infos = await stored_sessions.list_sessions(self._core.db, graph)
         redefined = await self._list_redefined()
         current = {
@@ -35,6 +38,14 @@ class Sessions:
             for info in infos
         ]
 
+    async def _list_all(self, graph: str | None) -> list[SessionInfo]:
+        """Return the sessions of one graph, or of all, as a restriction allows."""
+        opened = await self._core.opened_all()
+        chosen = {graph: await self._core.opened(graph)} if graph else opened
+        found = [info for name, core in chosen.items() for info in await Sessions(core)(name)]
+        return sorted(found, key=lambda info: info.updated_at, reverse=True)
+
+    @of_graph
     async def runs(self, session: str, graph: str | None = None) -> list[Json]:
         """Return the runs of a session, oldest first.
 
@@ -49,6 +60,7 @@ class Sessions:
             for run, definition in zip(runs, definitions, strict=True)
         ]
 
+    @of_graph
     async def coverage(self, session: str, graph: str | None = None) -> Coverage | None:
         """Return a session's coverage of the current generation.
 
@@ -59,6 +71,7 @@ class Sessions:
         current = await self._read_current(name, await self._list_redefined())
         return await self._read_coverage(name, session, current)
 
+    @of_graph
     async def delete(self, session: str, graph: str | None = None) -> None:
         """Delete a session with its runs, findings, and coverage.
 

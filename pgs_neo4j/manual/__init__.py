@@ -16,7 +16,7 @@ TOPICS = {
     "settings": "every setting with its default, and where it is read from",
     "answers": "what an answer holds and what is checked without a model",
     "partitions": "how partitions are made, and when they are made again",
-    "permissions": "scopes: who may see which nodes of a shared database",
+    "permissions": "scopes, conditions, and dates: who sees which nodes",
     "operations": "costs, limits, resuming, the reply cache, jobs, the local server",
     "python": "the Python API",
     "results": "every value that the Python API returns, with its fields",

@@ -34,7 +34,8 @@ class GraphMapping:
     ``embedding_model`` is the embedder that made the stored vectors, None if it is not known.
     ``chunk_labels`` are the labels of text passages. Relationships of ``mention_types`` connect a
     passage and the entities that it mentions. ``scope`` are properties that divide the graph among
-    scopes: only an engine with a value for each of them opens it.
+    scopes: only an engine with a value for each of them opens it. ``valid_from`` and ``valid_to``
+    are the properties of nodes and relationships with the dates between which they are valid.
     """
 
     labels: tuple[str, ...] = ()
@@ -54,6 +55,8 @@ class GraphMapping:
     titles: tuple[str, ...] = ()
     keys: tuple[str, ...] = ()
     scope: tuple[str, ...] = ()
+    valid_from: str | None = None
+    valid_to: str | None = None
 
     @property
     def text_properties(self) -> list[Row]:

@@ -1,11 +1,11 @@
-"""A scope: the values that all nodes must have which an engine sees."""
+"""A scope: what the nodes have in common that an engine sees."""
 
 from __future__ import annotations
 
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from hashlib import sha256
 from typing import TypeAlias
 
@@ -20,10 +20,27 @@ LARGEST = 2**63 - 1
 """The largest integer that Neo4j stores; the smallest is ``-LARGEST - 1``."""
 
 
-def _make_suffix(values: tuple[tuple[str, ScopeValue], ...]) -> str:
-    if not values:
+UNOPENED = "unopened"
+"""The view of an engine that opens a view for each graph, as long as it has opened none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """A property of nodes and relationships, and the texts between which its value must lie.
+
+    ``low`` belongs to the range, ``high`` does not. What lacks the property is within all bounds.
+    """
+
+    name: str
+    low: str
+    high: str
+
+
+def _make_suffix(values: tuple[tuple[str, ScopeValue], ...], view: str) -> str:
+    if not values and not view:
         return ""
-    text = json.dumps([[name, type(value).__name__, value] for name, value in values])
+    parts: list[object] = [[name, type(value).__name__, value] for name, value in values]
+    text = json.dumps([*parts, view] if view else parts)
     return JOINT + sha256(text.encode()).hexdigest()[:DIGITS]
 
 
@@ -35,22 +52,32 @@ class Scope:
     partitions, sessions, and runs, are separate from the graphs of other scopes, even from those
     with the same name. Without values, there is no scope, and the engine sees all nodes.
 
+    ``view`` is the id of a view, which has relationships to all of its nodes; the engine sees no
+    others. ``bounds`` limit the relationships that it sees, and the nodes that a view gets.
+
     ``suffix`` follows the names of the scope's graphs in the database. It contains a digest of the
-    values and none of the values; without values, it is empty.
+    values and the view, and none of the values; without values and a view, it is empty.
     """
 
     values: tuple[tuple[str, ScopeValue], ...] = ()
+    view: str = ""
+    bounds: tuple[Bound, ...] = ()
     suffix: str = field(init=False, compare=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "suffix", _make_suffix(self.values))
+        object.__setattr__(self, "suffix", _make_suffix(self.values, self.view))
 
     def __bool__(self) -> bool:
-        return bool(self.values)
+        return bool(self.values or self.view)
 
     def __repr__(self) -> str:
         """Name the properties, but none of their values, because these may name a customer."""
         return f"Scope({', '.join(name for name, _ in self.values)})"
+
+    @property
+    def base(self) -> Scope:
+        """The same scope without its view."""
+        return Scope(self.values) if self.view or self.bounds else self
 
     @property
     def digest(self) -> str:
@@ -61,8 +88,15 @@ class Scope:
         """Return the values by property, as the parameter ``$scope`` of statements."""
         return dict(self.values)
 
+    def as_bounds(self) -> list[dict[str, str]]:
+        """Return the bounds of relationships, as the parameter ``$valid`` of statements."""
+        return [asdict(bound) for bound in self.bounds]
+
     def join(self, other: Scope) -> Scope:
-        """Return the scope that has the values of both. Raises ScopeError if they contradict."""
+        """Return the scope that has the values of both, without a view.
+
+        Raises ScopeError if the values contradict.
+        """
         values = self.as_dict()
         for name, value in other.values:
             if values.setdefault(name, value) != value:

@@ -126,7 +126,7 @@ async def read_names(db: Database, mapping: GraphMapping) -> Names:
     Within a scope, returns only names that its nodes have. Raises DatabaseError.
     """
     if db.scope:
-        read = db.read(queries.get("search/read_scoped_names"), view=list(mapping.labels))
+        read = db.read(queries.get("search/read_scoped_names"), chosen=list(mapping.labels))
     else:
         read = db.read(queries.get("search/read_names"))
     [row] = await read
@@ -282,7 +282,7 @@ async def find_named_nodes(
         return NamedNodes()
     found = db.read(
         queries.get("search/find_named_in_view"),
-        view=list(mapping.labels),
+        chosen=list(mapping.labels),
         most=most,
         **asked.parameters,
     )

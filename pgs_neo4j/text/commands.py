@@ -30,6 +30,8 @@ def add_command(name: str, mapping: GraphMapping, *, replace: bool = False) -> s
         ("--chunk-label", mapping.chunk_labels),
         ("--mention-type", mapping.mention_types),
         ("--scope-property", mapping.scope),
+        ("--valid-from", (mapping.valid_from,)),
+        ("--valid-to", (mapping.valid_to,)),
     )
     words = ["pgs", "graph", "add", name, *(["--replace"] if replace else [])]
     for option, values in options:

@@ -367,7 +367,7 @@ def _align(found: object, wanted: object) -> tuple[object, object]:
 
     Only the beginning is compared that the wanted text gives: with ``'2020'``, the year.
     """
-    in_iso_format = getattr(found, "isoformat", None)
+    in_iso_format = getattr(found, "iso_format", None) or getattr(found, "isoformat", None)
     if isinstance(wanted, str) and callable(in_iso_format):
         return in_iso_format()[: len(wanted)], wanted
     return found, wanted

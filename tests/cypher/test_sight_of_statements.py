@@ -38,10 +38,11 @@ def list_user_nodes(text: str) -> set[str]:
 
 
 def is_limited(name: str, text: str) -> bool:
-    """Return whether a node is required to have the values of the scope, alone or in a list."""
+    """Return whether a node is required to be in the scope and the view, alone or in a list."""
     listed = re.search(rf"all\((\w+) IN \[[^\]]*\b{name}\b[^\]]*\]", text)
     names = [name, listed[1]] if listed else [name]
-    return any(f"{one}[k] = $scope[k]" in text for one in names)
+    seen = "({})-[:PGS_SEEN]->(:PgsView {{id: $view}})"
+    return any(f"{one}[k] = $scope[k]" in text and seen.format(one) in text for one in names)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -51,11 +52,34 @@ def test_what_touches_nodes_of_the_user_says_how(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if queries.get(name).sees == "nodes"])
-def test_every_node_that_is_read_has_the_values_of_the_scope(name: str) -> None:
+def test_every_node_that_is_read_is_in_the_scope_and_in_the_view(name: str) -> None:
     text = queries.get(name).text
     nodes = list_user_nodes(text)
     assert [node for node in sorted(nodes) if not is_limited(node, text)] == []
     assert nodes or "YIELD node" in text
+
+
+RELATIONSHIP = re.compile(r"-\[(\w*)((?::[^\]{*]*)?)[^\]]*\]-")
+OWN_RELATIONSHIPS = {
+    "engine/views/read_candidates", "search/read_distances", "search/paths/find_facts_by_vector",
+}  # fmt: skip
+"""Statements that require validity of relationships in another form, or of nodes only."""
+
+
+def list_user_relationships(text: str) -> list[str]:
+    """Return the variables of relationships that no pattern gives a type of the package."""
+    found = [(match[1], match[2]) for match in RELATIONSHIP.finditer(TEXT.sub("", text))]
+    ours = {name for name, kind in found if "PGS_" in kind}
+    return [name for name, kind in found if "PGS_" not in kind and (not name or name not in ours)]
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if queries.get(name).sees == "nodes"])
+def test_every_relationship_that_is_read_is_valid_at_the_date_of_the_view(name: str) -> None:
+    text = queries.get(name).text
+    read = list_user_relationships(text)
+    assert (queries.VALID in queries.get(name).params) == (bool(read) or name in OWN_RELATIONSHIPS)
+    unchecked = [one for one in read if f"toStringOrNull({one}[v.name])" not in text]
+    assert unchecked == [] or name in OWN_RELATIONSHIPS
 
 
 @pytest.mark.parametrize(

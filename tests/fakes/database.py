@@ -6,12 +6,15 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from copy import copy
 from typing import Any
 
-from pgs_neo4j.database.queries import SCOPE, Query
+from pgs_neo4j.database.queries import BOUND, Query
 from pgs_neo4j.model.scope import NO_SCOPE, Scope
 from tests.typed_rows import check
 
 Row = dict[str, Any]
 Answer = list[Row] | Exception | Callable[[Row], list[Row]]
+
+NO_VIEW: dict[str, object] = dict(zip(BOUND, ({}, None, []), strict=True))
+"""What the database adds to statements without a scope and a view."""
 
 
 class FakeDatabase:
@@ -38,7 +41,7 @@ class FakeDatabase:
         """Do nothing, because there is no scope."""
 
     def bind(self, query: Query, params: Row) -> Row:
-        return params | ({SCOPE: {}} if SCOPE in query.params else {})
+        return params | {name: value for name, value in NO_VIEW.items() if name in query.params}
 
     def scoped(self, scope: Scope) -> FakeDatabase:
         return self
@@ -101,7 +104,7 @@ class FakeDatabase:
         return [params for sent, params in self.sent if sent == name]
 
     def _answer(self, query: Query, params: Row) -> list[Row]:
-        assert set(params) == set(query.params) - {SCOPE}, query.name
+        assert set(params) == set(query.params) - set(BOUND), query.name
         check(query, query.params, [params])
         name = query.name.rpartition("/")[2]
         self.sent.append((name, params))

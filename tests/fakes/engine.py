@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from types import SimpleNamespace
 from typing import Any
 
-from pgs_neo4j.database.queries import SCOPE, Query
+from pgs_neo4j.database.queries import BOUND, Query
 from pgs_neo4j.database.schema import SCHEMA_VERSION
 from pgs_neo4j.engine.jobs import Jobs
 from pgs_neo4j.errors import PGSError, UnknownGraphError
@@ -38,7 +38,7 @@ class Records:
         return [{"version": SCHEMA_VERSION}]
 
     async def write(self, query: Query, **params: Any) -> list[dict[str, Any]]:
-        assert set(params) == set(query.params) - {SCOPE}
+        assert set(params) == set(query.params) - set(BOUND)
         self.asked.append(query.name)
         if query.name in self.failing:
             raise self.failing[query.name]
@@ -80,6 +80,11 @@ class Engine:
     raising: dict[str, BaseException] = field(default_factory=dict)
     calls: list[tuple[Any, ...]] = field(default_factory=list)
     working: Callable[[], Any] | None = None
+
+    is_restricted = False
+
+    async def open_view(self, graph: str | None) -> Engine:
+        return self
 
     @property
     def jobs(self) -> Jobs:

@@ -15,7 +15,7 @@ import pytest
 
 from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database
-from pgs_neo4j.database.queries import SCOPE, Query
+from pgs_neo4j.database.queries import BOUND, Query
 from pgs_neo4j.database.schema import ensure_schema
 from tests.database import alter, fetch
 from tests.waiting import until
@@ -131,7 +131,7 @@ def params_of(query: Query) -> dict[str, Any]:
     return {
         name: values.get(name, [] if kind.startswith("list") else EMPTY.get(kind.rstrip("?")))
         for name, kind in query.params.items()
-        if name != SCOPE
+        if name not in BOUND
     }
 
 

@@ -42,6 +42,8 @@ OWN_PARAMETER = "embedder"  # an argument of PGS.connect, where it can also be a
 TABLES = {
     "llm_provider": "Provider",
     "scope": "Mapping[str, ScopeValue]",
+    "where": "str",
+    "as_of": "str",
     "models": "Mapping[str, ModelEntry | Mapping[str, object]]",
     "search": "SearchDefaults | Mapping[str, object]",
     "schedule": "Sequence[ScheduleEntry | Mapping[str, object]]",

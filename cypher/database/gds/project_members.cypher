@@ -3,13 +3,14 @@
 // Vectors of another length, or with a component that is not a finite number, are left out.
 // A finite positive weight multiplies the vector; above 1e12 it counts as 1e12.
 // params: name: str, generation: str, partitions: list[int], embedding: str, dimensions: int,
-//   weight: str, concurrency: int, scope: dict
+//   weight: str, concurrency: int, scope: dict, view: str?
 // returns: graph: dict
 // mode: read
 // sees: nodes
 MATCH (:PgsGeneration {id: $generation})<-[:PGS_PART_OF]-(p:PgsPartition)<-[:PGS_IN]-(n)
 WHERE (size($partitions) = 0 OR p.id IN $partitions)
   AND all(k IN keys($scope) WHERE n[k] = $scope[k])
+  AND ($view IS NULL OR EXISTS { (n)-[:PGS_SEEN]->(:PgsView {id: $view}) })
 WITH p, n, n[$embedding] AS vector
 WHERE vector IS :: LIST<FLOAT NOT NULL> NOT NULL | LIST<INTEGER NOT NULL> NOT NULL
   AND size(vector) = $dimensions

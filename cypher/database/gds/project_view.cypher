@@ -4,13 +4,14 @@
 // all nodes into one community. `uniform` ignores all weights. All nodes come before the
 // relationships, so that they stand in the order of `ids`.
 // params: name: str, ids: list[int], labels: list[str], types: list[str], weight: str,
-//   uniform: bool, concurrency: int, scope: dict
+//   uniform: bool, concurrency: int, scope: dict, view: str?, valid: list[dict]
 // returns: graph: dict
 // mode: read
 // sees: nodes
 CALL () {
   UNWIND $ids AS id
   MATCH (n) WHERE id(n) = id AND all(k IN keys($scope) WHERE n[k] = $scope[k])
+    AND ($view IS NULL OR EXISTS { (n)-[:PGS_SEEN]->(:PgsView {id: $view}) })
   RETURN n, null AS m, null AS raw
   UNION ALL
   MATCH (n)-[r]->(m)
@@ -25,6 +26,8 @@ CALL () {
           ELSE any(label IN labels(m) WHERE label IN $labels)
         END
     AND all(k IN keys($scope) WHERE m[k] = $scope[k])
+    AND ($view IS NULL OR EXISTS { (m)-[:PGS_SEEN]->(:PgsView {id: $view}) })
+    AND all(v IN $valid WHERE coalesce(v.low <= toStringOrNull(r[v.name]) < v.high, r[v.name] IS NULL))
   RETURN n, m,
          CASE WHEN NOT $uniform AND r[$weight] IS :: INTEGER | FLOAT THEN toFloat(r[$weight]) END AS raw
 }

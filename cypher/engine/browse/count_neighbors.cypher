@@ -1,7 +1,8 @@
 // Relationships of a view at one of its nodes, by type and direction. At most `most` relationships
 // are looked at. They are grouped first, because a condition on each of them takes twice as long.
 // No row if the node is gone, or not of the view.
-// params: node: str, labels: list[str], types: list[str], most: int, scope: dict
+// params: node: str, labels: list[str], types: list[str], most: int, scope: dict, view: str?,
+//   valid: list[dict]
 // returns: complete: bool, counts: list[dict]
 // mode: read
 // sees: nodes
@@ -11,12 +12,20 @@ MATCH (n) WHERE elementId(n) = $node
         ELSE any(label IN labels(n) WHERE label IN $labels)
       END
   AND all(k IN keys($scope) WHERE n[k] = $scope[k])
-RETURN CASE size(keys($scope))
-         WHEN 0 THEN COUNT { (n)--() }
-         ELSE COUNT { (n)--(o) WHERE all(k IN keys($scope) WHERE o[k] = $scope[k]) }
+  AND ($view IS NULL OR EXISTS { (n)-[:PGS_SEEN]->(:PgsView {id: $view}) })
+RETURN CASE
+         WHEN size(keys($scope)) = 0 AND $view IS NULL THEN COUNT { (n)--() }
+         ELSE COUNT {
+           (n)-[e]-(o)
+           WHERE all(k IN keys($scope) WHERE o[k] = $scope[k])
+             AND ($view IS NULL OR EXISTS { (o)-[:PGS_SEEN]->(:PgsView {id: $view}) })
+             AND all(v IN $valid WHERE coalesce(v.low <= toStringOrNull(e[v.name]) < v.high, e[v.name] IS NULL))
+         }
        END <= $most AS complete, COLLECT {
   MATCH (n)-[r]-(m)
   WHERE all(k IN keys($scope) WHERE m[k] = $scope[k])
+    AND ($view IS NULL OR EXISTS { (m)-[:PGS_SEEN]->(:PgsView {id: $view}) })
+    AND all(v IN $valid WHERE coalesce(v.low <= toStringOrNull(r[v.name]) < v.high, r[v.name] IS NULL))
   WITH n, r, m LIMIT $most
   WITH type(r) AS type, startNode(r) = n AS outgoing, labels(m) AS far, count(*) AS count
   WHERE CASE size($types) WHEN 0 THEN NOT type STARTS WITH 'PGS_' ELSE type IN $types END

@@ -7,7 +7,7 @@
 // empty, no relationship is read.
 // params: graph: graph, node: str, labels: list[str], text: list[dict], title: list[dict], key:
 //   list[dict], weight: str, hidden: list[str], characters: int, items: int, most: int, facts:
-//   list[dict], scope: dict
+//   list[dict], scope: dict, view: str?, valid: list[dict]
 // returns: element_id: str, labels: list[str], text: list[any?], title: any?, key: any?, weight: any?,
 //   property_count: int, properties: list[list[any]], place: dict?
 // mode: read
@@ -18,6 +18,7 @@ MATCH (n) WHERE elementId(n) = $node
         ELSE any(label IN labels(n) WHERE label IN $labels)
       END
   AND all(k IN keys($scope) WHERE n[k] = $scope[k])
+  AND ($view IS NULL OR EXISTS { (n)-[:PGS_SEEN]->(:PgsView {id: $view}) })
 UNWIND [null] + keys(n) AS name
 WITH n, name ORDER BY name
 WITH n, [found IN collect(name) WHERE NOT found IN $hidden
@@ -45,6 +46,8 @@ RETURN elementId(n) AS element_id,
                  ELSE any(label IN labels(t) WHERE label IN view.labels)
                END
            AND all(k IN keys($scope) WHERE t[k] = $scope[k])
+           AND ($view IS NULL OR EXISTS { (t)-[:PGS_SEEN]->(:PgsView {id: $view}) })
+           AND all(v IN $valid WHERE coalesce(v.low <= toStringOrNull(r[v.name]) < v.high, r[v.name] IS NULL))
          RETURN {
            type: type(r), name: r[view.name], fact: r[view.fact], node: elementId(t), target:
            head([name IN [own IN view.names WHERE own.label IN labels(t) + ''

@@ -4,7 +4,7 @@
 // characters.
 // The current generation is found as in partitioning/read_current.
 // params: graph: graph, labels: list[str], text: list[dict], title: list[dict], key: list[dict],
-//   head: int, limit: int, scope: dict
+//   head: int, limit: int, scope: dict, view: str?
 // returns: first: int, second: int, links: int, ends: list[dict]
 // mode: read
 // sees: nodes
@@ -20,7 +20,8 @@ WHERE r.making = a.making
         WHEN 0 THEN none(label IN labels(x) WHERE label STARTS WITH 'Pgs')
         ELSE any(label IN labels(x) WHERE label IN $labels)
       END
-      AND all(k IN keys($scope) WHERE x[k] = $scope[k]))
+      AND all(k IN keys($scope) WHERE x[k] = $scope[k])
+      AND ($view IS NULL OR EXISTS { (x)-[:PGS_SEEN]->(:PgsView {id: $view}) }))
 MATCH (n)-[i:PGS_IN]->(p:PgsPartition)-[:PGS_PART_OF]->(c)
 MATCH (m)-[j:PGS_IN]->(q:PgsPartition)-[:PGS_PART_OF]->(c)
 WHERE p.level = 0 AND q.level = 0 AND p.id <> q.id

@@ -4,7 +4,8 @@
 // The facts of relationships within the view are text of their source. If `facts` is
 // empty, no relationship is read.
 // params: graph: graph, node: str, labels: list[str], text: list[dict], title: list[dict], key:
-//   list[dict], every: bool, sessions: list[str], limit: int, facts: list[dict], scope: dict
+//   list[dict], every: bool, sessions: list[str], limit: int, facts: list[dict], scope: dict,
+//   view: str?, valid: list[dict]
 // returns: element_id: str, labels: list[str], text: list[any?], title: any?, key: any?,
 //   findings: list[dict]
 // mode: read
@@ -15,6 +16,7 @@ MATCH (n) WHERE elementId(n) = $node
         ELSE any(label IN labels(n) WHERE label IN $labels)
       END
   AND all(k IN keys($scope) WHERE n[k] = $scope[k])
+  AND ($view IS NULL OR EXISTS { (n)-[:PGS_SEEN]->(:PgsView {id: $view}) })
 RETURN elementId(n) AS element_id, labels(n) AS labels,
        [own IN $text WHERE own.label IN labels(n) + '' | n[own.property]]
          + CASE size($facts) WHEN 0 THEN [] ELSE COLLECT {
@@ -30,6 +32,8 @@ RETURN elementId(n) AS element_id, labels(n) AS labels,
                  ELSE any(label IN labels(t) WHERE label IN view.labels)
                END
            AND all(k IN keys($scope) WHERE t[k] = $scope[k])
+           AND ($view IS NULL OR EXISTS { (t)-[:PGS_SEEN]->(:PgsView {id: $view}) })
+           AND all(v IN $valid WHERE coalesce(v.low <= toStringOrNull(r[v.name]) < v.high, r[v.name] IS NULL))
          RETURN {
            type: type(r), name: r[view.name], fact: r[view.fact], node: elementId(t), target:
            head([name IN [own IN view.names WHERE own.label IN labels(t) + ''

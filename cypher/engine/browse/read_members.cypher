@@ -3,7 +3,7 @@
 // characters. No row without such a partition.
 // The current generation is found as in partitioning/read_current.
 // params: graph: graph, partition: int, labels: list[str], after: int, limit: int, text:
-//   list[dict], title: list[dict], key: list[dict], weight: str, head: int, scope: dict
+//   list[dict], title: list[dict], key: list[dict], weight: str, head: int, scope: dict, view: str?
 // returns: size: int, members: list[dict]
 // mode: read
 // sees: nodes
@@ -22,6 +22,7 @@ RETURN p.size AS size, COLLECT {
           ELSE any(label IN labels(m) WHERE label IN $labels)
         END
     AND all(k IN keys($scope) WHERE m[k] = $scope[k])
+    AND ($view IS NULL OR EXISTS { (m)-[:PGS_SEEN]->(:PgsView {id: $view}) })
   WITH i, m ORDER BY i.rank LIMIT $limit
   RETURN {
     rank: i.rank, element_id: elementId(m), weight: m[$weight],

@@ -5,7 +5,7 @@
 // made of to `head`. No row if the node is gone, or not of the view.
 // params: node: str, labels: list[str], types: list[str], type: str, after: int, candidates:
 //   int, limit: int, most: int, text: list[dict], title: list[dict], key: list[dict], name: str,
-//   fact: str, length: int, head: int, scope: dict
+//   fact: str, length: int, head: int, scope: dict, view: str?, valid: list[dict]
 // returns: complete: bool, tried: int, last: int?, neighbors: list[dict]
 // mode: read
 // sees: nodes
@@ -15,17 +15,25 @@ MATCH (n) WHERE elementId(n) = $node
         ELSE any(label IN labels(n) WHERE label IN $labels)
       END
   AND all(k IN keys($scope) WHERE n[k] = $scope[k])
+  AND ($view IS NULL OR EXISTS { (n)-[:PGS_SEEN]->(:PgsView {id: $view}) })
 CALL (n) {
   MATCH (n)-[r]-(m)
   WHERE all(k IN keys($scope) WHERE m[k] = $scope[k])
+    AND ($view IS NULL OR EXISTS { (m)-[:PGS_SEEN]->(:PgsView {id: $view}) })
+    AND all(v IN $valid WHERE coalesce(v.low <= toStringOrNull(r[v.name]) < v.high, r[v.name] IS NULL))
   WITH r, m LIMIT $most
   WHERE id(r) > $after AND ($type = '' OR type(r) = $type)
   WITH r, m ORDER BY id(r) LIMIT $candidates
   RETURN collect([r, m]) AS pairs
 }
-RETURN CASE size(keys($scope))
-         WHEN 0 THEN COUNT { (n)--() }
-         ELSE COUNT { (n)--(o) WHERE all(k IN keys($scope) WHERE o[k] = $scope[k]) }
+RETURN CASE
+         WHEN size(keys($scope)) = 0 AND $view IS NULL THEN COUNT { (n)--() }
+         ELSE COUNT {
+           (n)-[e]-(o)
+           WHERE all(k IN keys($scope) WHERE o[k] = $scope[k])
+             AND ($view IS NULL OR EXISTS { (o)-[:PGS_SEEN]->(:PgsView {id: $view}) })
+             AND all(v IN $valid WHERE coalesce(v.low <= toStringOrNull(e[v.name]) < v.high, e[v.name] IS NULL))
+         }
        END <= $most AS complete,
        size(pairs) AS tried, id(pairs[-1][0]) AS last,
 COLLECT {

@@ -3,11 +3,12 @@
 // The facts of relationships within the view are text of their source. If `facts` is
 // empty, no relationship is read.
 // params: ids: list[int], text: list[dict], embedding: str, dimensions: int, facts: list[dict],
-//   scope: dict
+//   scope: dict, view: str?, valid: list[dict]
 // returns: ids: list[int], vectors: list[list[float]], texts: list[list[any?]]
 // mode: read
 // sees: nodes
 MATCH (n) WHERE id(n) IN $ids AND all(k IN keys($scope) WHERE n[k] = $scope[k])
+  AND ($view IS NULL OR EXISTS { (n)-[:PGS_SEEN]->(:PgsView {id: $view}) })
 WITH n,
      CASE WHEN n[$embedding] IS :: LIST<FLOAT NOT NULL> NOT NULL | LIST<INTEGER NOT NULL> NOT NULL
                AND size(n[$embedding]) = $dimensions
@@ -26,6 +27,8 @@ WITH n, vector,
                ELSE any(label IN labels(t) WHERE label IN view.labels)
              END
          AND all(k IN keys($scope) WHERE t[k] = $scope[k])
+         AND ($view IS NULL OR EXISTS { (t)-[:PGS_SEEN]->(:PgsView {id: $view}) })
+         AND all(v IN $valid WHERE coalesce(v.low <= toStringOrNull(r[v.name]) < v.high, r[v.name] IS NULL))
        RETURN {
          type: type(r), name: r[view.name], fact: r[view.fact], node: elementId(t), target:
          head([name IN [own IN view.names WHERE own.label IN labels(t) + ''

@@ -2,17 +2,21 @@
 // texts can be read in portions of a known size. The ids hold within one job.
 // The facts of relationships within the view are text of their source. If `facts` is
 // empty, no relationship is read.
-// params: labels: list[str], text: list[dict], facts: list[dict], scope: dict
+// params: labels: list[str], text: list[dict], facts: list[dict], scope: dict, view: str?,
+//   valid: list[dict]
 // returns: ids: list[int], sizes: list[int]
 // mode: read
 // sees: nodes
 CALL () {
   WITH $labels AS labels WHERE size(labels) > 0
-  MATCH (n:$any(labels)) WHERE all(k IN keys($scope) WHERE n[k] = $scope[k]) RETURN n
+  MATCH (n:$any(labels)) WHERE all(k IN keys($scope) WHERE n[k] = $scope[k])
+    AND ($view IS NULL OR EXISTS { (n)-[:PGS_SEEN]->(:PgsView {id: $view}) })
+  RETURN n
   UNION ALL
   WITH $labels AS labels WHERE size(labels) = 0
   MATCH (n)
   WHERE none(label IN labels(n) WHERE label STARTS WITH 'Pgs') AND all(k IN keys($scope) WHERE n[k] = $scope[k])
+    AND ($view IS NULL OR EXISTS { (n)-[:PGS_SEEN]->(:PgsView {id: $view}) })
   RETURN n
 }
 WITH id(n) AS id,
@@ -31,6 +35,8 @@ WITH id(n) AS id,
                    ELSE any(label IN labels(t) WHERE label IN view.labels)
                  END
              AND all(k IN keys($scope) WHERE t[k] = $scope[k])
+             AND ($view IS NULL OR EXISTS { (t)-[:PGS_SEEN]->(:PgsView {id: $view}) })
+             AND all(v IN $valid WHERE coalesce(v.low <= toStringOrNull(r[v.name]) < v.high, r[v.name] IS NULL))
            UNWIND [r[view.fact], left(head([own IN view.names WHERE own.label IN labels(t) + ''
              | toStringOrNull(t[own.property])]), 200), type(r)] AS value
            RETURN value

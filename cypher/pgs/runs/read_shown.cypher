@@ -3,13 +3,14 @@
 // nodes from any partition. The facts of relationships within the view are part of the text of
 // their source. If `facts` is empty, no relationship is read.
 // params: run: str, title: list[dict], key: list[dict], text: list[dict], facts: list[dict],
-//   scope: dict
+//   scope: dict, view: str?, valid: list[dict]
 // returns: partition: int, rank: int, hash: int, element_id: str, labels: list[str], title: any?,
 //   key: any?, text: list[any?]
 // mode: read
 // sees: nodes
 MATCH (:PgsRun {id: $run})-[w:PGS_SHOWED]->(n)
 WHERE NOT n:PgsTriplet AND all(k IN keys($scope) WHERE n[k] = $scope[k])
+  AND ($view IS NULL OR EXISTS { (n)-[:PGS_SEEN]->(:PgsView {id: $view}) })
 RETURN 0 AS partition, w.place AS rank, w.hash AS hash, elementId(n) AS element_id,
        [label IN labels(n) WHERE NOT label STARTS WITH 'Pgs'] AS labels,
        head([own IN $title WHERE own.label IN labels(n) + '' AND n[own.property] <> '' | n[own.property]])
@@ -30,6 +31,8 @@ RETURN 0 AS partition, w.place AS rank, w.hash AS hash, elementId(n) AS element_
                  ELSE any(label IN labels(t) WHERE label IN view.labels)
                END
            AND all(k IN keys($scope) WHERE t[k] = $scope[k])
+           AND ($view IS NULL OR EXISTS { (t)-[:PGS_SEEN]->(:PgsView {id: $view}) })
+           AND all(v IN $valid WHERE coalesce(v.low <= toStringOrNull(r[v.name]) < v.high, r[v.name] IS NULL))
          RETURN {
            type: type(r), name: r[view.name], fact: r[view.fact], node: elementId(t), target:
            head([name IN [own IN view.names WHERE own.label IN labels(t) + ''

@@ -2,7 +2,7 @@
 // text that a node had when the partition was made. The facts of relationships within the view are
 // part of the text of their source. If `facts` is empty, no relationship is read.
 // params: generation: str, partitions: list[int], ranks: list[int], title: list[dict], key:
-//   list[dict], text: list[dict], facts: list[dict], scope: dict
+//   list[dict], text: list[dict], facts: list[dict], scope: dict, view: str?, valid: list[dict]
 // returns: partition: int, rank: int, hash: int, element_id: str, labels: list[str], title: any?,
 //   key: any?, text: list[any?]
 // mode: read
@@ -12,6 +12,7 @@ MATCH (:PgsGeneration {id: $generation})<-[:PGS_PART_OF]-(p:PgsPartition {id: $p
 WHERE p.level = 0
 MATCH (p)<-[m:PGS_IN {rank: $ranks[i]}]-(n)
 WHERE all(k IN keys($scope) WHERE n[k] = $scope[k])
+  AND ($view IS NULL OR EXISTS { (n)-[:PGS_SEEN]->(:PgsView {id: $view}) })
 RETURN $partitions[i] AS partition, $ranks[i] AS rank, m.hash AS hash, elementId(n) AS element_id,
        [label IN labels(n) WHERE NOT label STARTS WITH 'Pgs'] AS labels,
        head([own IN $title WHERE own.label IN labels(n) + '' AND n[own.property] <> '' | n[own.property]])
@@ -32,6 +33,8 @@ RETURN $partitions[i] AS partition, $ranks[i] AS rank, m.hash AS hash, elementId
                  ELSE any(label IN labels(t) WHERE label IN view.labels)
                END
            AND all(k IN keys($scope) WHERE t[k] = $scope[k])
+           AND ($view IS NULL OR EXISTS { (t)-[:PGS_SEEN]->(:PgsView {id: $view}) })
+           AND all(v IN $valid WHERE coalesce(v.low <= toStringOrNull(r[v.name]) < v.high, r[v.name] IS NULL))
          RETURN {
            type: type(r), name: r[view.name], fact: r[view.fact], node: elementId(t), target:
            head([name IN [own IN view.names WHERE own.label IN labels(t) + ''

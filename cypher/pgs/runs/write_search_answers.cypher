@@ -4,7 +4,7 @@
 // left out: another node may have its element id by now, but not its key. No row if the run was
 // taken over or deleted. The lock of the run is taken before its holder is read.
 // params: run: str, holder: str, thesis: dict, findings: list[dict], citations: list[dict],
-//   nodes: list[dict], relationships: list[dict], scope: dict
+//   nodes: list[dict], relationships: list[dict], scope: dict, view: str?
 // returns: id: str
 // mode: write
 // locks: graph
@@ -35,6 +35,7 @@ WITH r
 CALL (r) {
   UNWIND $nodes AS row
   MATCH (n) WHERE elementId(n) = row.element_id AND all(k IN keys($scope) WHERE n[k] = $scope[k])
+    AND ($view IS NULL OR EXISTS { (n)-[:PGS_SEEN]->(:PgsView {id: $view}) })
     AND (NOT n:LoadedNode OR row.key = row.element_id
          OR any(name IN keys(n) WHERE trim(toStringOrNull(n[name])) = row.key))
   MERGE (r)-[w:PGS_SHOWED {place: row.place}]->(n)
@@ -43,7 +44,9 @@ CALL (r) {
 CALL (r) {
   UNWIND $relationships AS row
   MATCH (s) WHERE elementId(s) = row.source AND all(k IN keys($scope) WHERE s[k] = $scope[k])
+    AND ($view IS NULL OR EXISTS { (s)-[:PGS_SEEN]->(:PgsView {id: $view}) })
   MATCH (o) WHERE elementId(o) = row.target AND all(k IN keys($scope) WHERE o[k] = $scope[k])
+    AND ($view IS NULL OR EXISTS { (o)-[:PGS_SEEN]->(:PgsView {id: $view}) })
   MERGE (s)<-[:PGS_SOURCE]-(t:PgsTriplet {type: row.type})-[:PGS_TARGET]->(o)
   MERGE (r)-[:PGS_SHOWED {place: row.place}]->(t)
 }

@@ -2,7 +2,7 @@
 // `most` for each partition, those with the largest difference. Only current analogies of the graph
 // count, and only nodes that are still in its view.
 // params: graph: graph, generation: str, partitions: list[int], labels: list[str], text:
-//   list[dict], title: list[dict], key: list[dict], most: int, scope: dict
+//   list[dict], title: list[dict], key: list[dict], most: int, scope: dict, view: str?
 // returns: partition: int, analogies: list[dict]
 // mode: read
 // sees: nodes
@@ -15,7 +15,8 @@ WHERE q.level = 0 AND q.id <> p.id AND EXISTS { (q)-[:PGS_PART_OF]->(g) }
         WHEN 0 THEN none(label IN labels(x) WHERE label STARTS WITH 'Pgs')
         ELSE any(label IN labels(x) WHERE label IN $labels)
       END
-      AND all(k IN keys($scope) WHERE x[k] = $scope[k]))
+      AND all(k IN keys($scope) WHERE x[k] = $scope[k])
+      AND ($view IS NULL OR EXISTS { (x)-[:PGS_SEEN]->(:PgsView {id: $view}) }))
 WITH p, i, m, r, q, j ORDER BY p.id, r.delta DESC, i.rank, q.id, j.rank
 WITH p.id AS partition, collect({
   rank: i.rank, other: q.id,

@@ -1,16 +1,19 @@
 // The nodes of a view nearest to a vector, best first, with their cosine: every embedding is
 // compared. Embeddings of another length, of zeros, or of anything but numbers, do not count.
-// params: vector: list[float], embedding: str, labels: list[str], k: int, scope: dict
+// params: vector: list[float], embedding: str, labels: list[str], k: int, scope: dict, view: str?
 // returns: ids: list[str], scores: list[float]
 // mode: read
 // sees: nodes
 CALL () {
   WITH $labels AS labels WHERE size(labels) > 0
-  MATCH (n:$any(labels)) WHERE all(k IN keys($scope) WHERE n[k] = $scope[k]) RETURN n
+  MATCH (n:$any(labels)) WHERE all(k IN keys($scope) WHERE n[k] = $scope[k])
+    AND ($view IS NULL OR EXISTS { (n)-[:PGS_SEEN]->(:PgsView {id: $view}) })
+  RETURN n
   UNION ALL
   WITH $labels AS labels WHERE size(labels) = 0
   MATCH (n)
   WHERE none(label IN labels(n) WHERE label STARTS WITH 'Pgs') AND all(k IN keys($scope) WHERE n[k] = $scope[k])
+    AND ($view IS NULL OR EXISTS { (n)-[:PGS_SEEN]->(:PgsView {id: $view}) })
   RETURN n
 }
 WITH DISTINCT n, n[$embedding] AS own

@@ -5,17 +5,20 @@
 // The facts of relationships within the view are text of their source. If `facts` is
 // empty, no relationship is read.
 // params: labels: list[str], text: list[dict], terms: list[str], dropped: list[str], alike:
-//   list[list[str]], facts: list[dict], scope: dict
+//   list[list[str]], facts: list[dict], scope: dict, view: str?, valid: list[dict]
 // returns: element_id: str, found: list[int], size: int
 // mode: read
 // sees: nodes
 CALL () {
   WITH $labels AS labels WHERE size(labels) > 0
-  MATCH (n:$any(labels)) WHERE all(k IN keys($scope) WHERE n[k] = $scope[k]) RETURN n
+  MATCH (n:$any(labels)) WHERE all(k IN keys($scope) WHERE n[k] = $scope[k])
+    AND ($view IS NULL OR EXISTS { (n)-[:PGS_SEEN]->(:PgsView {id: $view}) })
+  RETURN n
   UNION ALL
   WITH $labels AS labels WHERE size(labels) = 0
   MATCH (n)
   WHERE none(label IN labels(n) WHERE label STARTS WITH 'Pgs') AND all(k IN keys($scope) WHERE n[k] = $scope[k])
+    AND ($view IS NULL OR EXISTS { (n)-[:PGS_SEEN]->(:PgsView {id: $view}) })
   RETURN n
 }
 WITH n, reduce(joined = '', value IN
@@ -33,6 +36,8 @@ WITH n, reduce(joined = '', value IN
                    ELSE any(label IN labels(t) WHERE label IN view.labels)
                  END
              AND all(k IN keys($scope) WHERE t[k] = $scope[k])
+             AND ($view IS NULL OR EXISTS { (t)-[:PGS_SEEN]->(:PgsView {id: $view}) })
+             AND all(v IN $valid WHERE coalesce(v.low <= toStringOrNull(r[v.name]) < v.high, r[v.name] IS NULL))
            UNWIND [r[view.fact], head([
              name IN [own IN view.names WHERE own.label IN labels(t) + '' | toStringOrNull(t[own.property])]
              + [own IN $text WHERE own.label IN labels(t) + '' AND t[own.property] IS :: STRING NOT NULL

@@ -2,17 +2,20 @@
 // `exact` nodes of that very title, and `part` others, the shorter titles first. Keywords are in
 // lower case. The score is the share of the title that the keyword fills.
 // params: keywords: list[str], title: list[dict], labels: list[str], exact: int, part: int,
-//   scope: dict
+//   scope: dict, view: str?
 // returns: ids: list[str], scores: list[float]
 // mode: read
 // sees: nodes
 CALL () {
   WITH $labels AS labels WHERE size(labels) > 0
-  MATCH (n:$any(labels)) WHERE all(k IN keys($scope) WHERE n[k] = $scope[k]) RETURN n
+  MATCH (n:$any(labels)) WHERE all(k IN keys($scope) WHERE n[k] = $scope[k])
+    AND ($view IS NULL OR EXISTS { (n)-[:PGS_SEEN]->(:PgsView {id: $view}) })
+  RETURN n
   UNION ALL
   WITH $labels AS labels WHERE size(labels) = 0
   MATCH (n)
   WHERE none(label IN labels(n) WHERE label STARTS WITH 'Pgs') AND all(k IN keys($scope) WHERE n[k] = $scope[k])
+    AND ($view IS NULL OR EXISTS { (n)-[:PGS_SEEN]->(:PgsView {id: $view}) })
   RETURN n
 }
 WITH DISTINCT n, toLower(trim(coalesce(toStringOrNull(

@@ -2,7 +2,7 @@
 // `keywords` and `phrases` are in parallel; a phrase is a query for the title alone, whose words
 // have no sign of the query language.
 // params: keywords: list[str], phrases: list[str], indexes: list[str], title: list[dict],
-//   labels: list[str], exact: int, part: int, candidates: int, scope: dict
+//   labels: list[str], exact: int, part: int, candidates: int, scope: dict, view: str?
 // returns: ids: list[str], scores: list[float]
 // mode: read
 // sees: nodes
@@ -15,6 +15,7 @@ WHERE CASE size($labels)
         ELSE any(label IN labels(n) WHERE label IN $labels)
       END
   AND all(k IN keys($scope) WHERE n[k] = $scope[k])
+  AND ($view IS NULL OR EXISTS { (n)-[:PGS_SEEN]->(:PgsView {id: $view}) })
 WITH keyword, toLower(trim(coalesce(toStringOrNull(head([own IN $title WHERE own.label IN labels(n) + ''
   AND n[own.property] <> ''
   | n[own.property]])), '')))

@@ -5,12 +5,13 @@
 // in one row, since a driver takes longer for a row than a server for a relationship.
 // params: nodes: list[str], types: list[str], labels: list[str], title: list[dict], key:
 //   list[dict], text: list[dict], embedding: str, vector: list[float], weight: str, name: str,
-//   fact_text: str, fact_embedding: str, k: int, scope: dict
+//   fact_text: str, fact_embedding: str, k: int, scope: dict, view: str?, valid: list[dict]
 // returns: facts: list[dict]
 // mode: read
 // sees: nodes
 UNWIND $nodes AS wanted
 MATCH (n) WHERE elementId(n) = wanted AND all(k IN keys($scope) WHERE n[k] = $scope[k])
+  AND ($view IS NULL OR EXISTS { (n)-[:PGS_SEEN]->(:PgsView {id: $view}) })
 WITH n, n[$embedding] AS own
 WITH n, CASE WHEN own IS :: LIST<FLOAT NOT NULL> NOT NULL | LIST<INTEGER NOT NULL> NOT NULL
                AND size($vector) > 0 AND size(own) = size($vector) AND any(x IN own WHERE x <> 0)
@@ -23,6 +24,8 @@ WHERE n <> m
         ELSE any(label IN labels(m) WHERE label IN $labels)
       END
   AND all(k IN keys($scope) WHERE m[k] = $scope[k])
+  AND ($view IS NULL OR EXISTS { (m)-[:PGS_SEEN]->(:PgsView {id: $view}) })
+  AND all(v IN $valid WHERE coalesce(v.low <= toStringOrNull(r[v.name]) < v.high, r[v.name] IS NULL))
 WITH m, collect([n, near, r]) AS links
 WITH m, links, m[$embedding] AS own
 WITH m, links,

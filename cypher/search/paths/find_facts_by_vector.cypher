@@ -3,7 +3,7 @@
 // target, null without an embedding. All are in one row, as in `find_facts`.
 // params: indexes: list[str], vector: list[float], fact_embedding: str, labels: list[str],
 //   title: list[dict], key: list[dict], text: list[dict], embedding: str, weight: str, name:
-//   str, fact_text: str, candidates: int, k: int, scope: dict
+//   str, fact_text: str, candidates: int, k: int, scope: dict, view: str?, valid: list[dict]
 // returns: facts: list[dict]
 // mode: read
 // sees: nodes
@@ -16,7 +16,10 @@ WHERE CASE size($labels)
           AND any(label IN labels(m) WHERE label IN $labels)
       END
   AND all(k IN keys($scope) WHERE n[k] = $scope[k])
+  AND ($view IS NULL OR EXISTS { (n)-[:PGS_SEEN]->(:PgsView {id: $view}) })
   AND all(k IN keys($scope) WHERE m[k] = $scope[k])
+  AND ($view IS NULL OR EXISTS { (m)-[:PGS_SEEN]->(:PgsView {id: $view}) })
+  AND all(v IN $valid WHERE coalesce(v.low <= toStringOrNull(r[v.name]) < v.high, r[v.name] IS NULL))
 WITH r, n, m, 2 * vector.similarity.cosine(r[$fact_embedding], $vector) - 1 AS fact
 ORDER BY fact DESC, elementId(r) LIMIT $k
 WITH r, n, m, fact, n[$embedding] AS one, m[$embedding] AS other

@@ -3,16 +3,19 @@
 // embedding. Relationships of this package do not count. All are in one row, as in `find_facts`.
 // params: nodes: list[str], far: int, types: list[str], mention_types: list[str],
 //   chunk_labels: list[str], embedding: str, vector: list[float], near_each: int, far_each: int,
-//   scope: dict
+//   scope: dict, view: str?, valid: list[dict]
 // returns: passages: list[dict]
 // mode: read
 // sees: nodes
 UNWIND range(0, size($nodes) - 1) AS i
 MATCH (n) WHERE elementId(n) = $nodes[i] AND all(k IN keys($scope) WHERE n[k] = $scope[k])
+  AND ($view IS NULL OR EXISTS { (n)-[:PGS_SEEN]->(:PgsView {id: $view}) })
 CALL (n, i) {
   MATCH (n)-[s]-(c)
   WHERE type(s) IN $mention_types AND any(label IN labels(c) WHERE label IN $chunk_labels)
     AND all(k IN keys($scope) WHERE c[k] = $scope[k])
+    AND ($view IS NULL OR EXISTS { (c)-[:PGS_SEEN]->(:PgsView {id: $view}) })
+    AND all(v IN $valid WHERE coalesce(v.low <= toStringOrNull(s[v.name]) < v.high, s[v.name] IS NULL))
   RETURN c, true AS direct
   UNION
   WITH n, i WHERE i < $far
@@ -21,7 +24,11 @@ CALL (n, i) {
     AND NOT type(r) IN $mention_types AND type(s) IN $mention_types AND m <> n AND c <> n
     AND any(label IN labels(c) WHERE label IN $chunk_labels)
     AND all(k IN keys($scope) WHERE m[k] = $scope[k])
+    AND ($view IS NULL OR EXISTS { (m)-[:PGS_SEEN]->(:PgsView {id: $view}) })
+    AND all(v IN $valid WHERE coalesce(v.low <= toStringOrNull(r[v.name]) < v.high, r[v.name] IS NULL))
     AND all(k IN keys($scope) WHERE c[k] = $scope[k])
+    AND ($view IS NULL OR EXISTS { (c)-[:PGS_SEEN]->(:PgsView {id: $view}) })
+    AND all(v IN $valid WHERE coalesce(v.low <= toStringOrNull(s[v.name]) < v.high, s[v.name] IS NULL))
   RETURN c, false AS direct
 }
 WITH i, c, max(direct) AS direct, c[$embedding] AS own

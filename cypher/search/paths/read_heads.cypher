@@ -1,11 +1,12 @@
 // Titles of some nodes, and the beginnings of their texts: each property is cut after `most`
 // characters, and `cut` says whether one was. Facts are not read.
-// params: nodes: list[str], text: list[dict], title: list[dict], most: int, scope: dict
+// params: nodes: list[str], text: list[dict], title: list[dict], most: int, scope: dict, view: str?
 // returns: element_id: str, text: list[any?], title: any?, cut: bool
 // mode: read
 // sees: nodes
 UNWIND $nodes AS wanted
 MATCH (n) WHERE elementId(n) = wanted AND all(k IN keys($scope) WHERE n[k] = $scope[k])
+  AND ($view IS NULL OR EXISTS { (n)-[:PGS_SEEN]->(:PgsView {id: $view}) })
 WITH n, [own IN $text WHERE own.label IN labels(n) + '' | n[own.property]] AS texts
 RETURN elementId(n) AS element_id,
        [value IN texts |

@@ -98,6 +98,20 @@ def add(
             help="Property that divides the graph; opening it needs a --scope; repeatable.",
         ),
     ] = None,
+    valid_from: Annotated[
+        str | None,
+        typer.Option(
+            "--valid-from",
+            help="Property with the date since which a node or relationship is valid.",
+        ),
+    ] = None,
+    valid_to: Annotated[
+        str | None,
+        typer.Option(
+            "--valid-to",
+            help="Property with the date from which it is no longer valid.",
+        ),
+    ] = None,
     replace: Annotated[
         bool, typer.Option("--replace", help="Replace the whole stored definition of that name.")
     ] = False,
@@ -142,6 +156,8 @@ def add(
         chunk_labels=tuple(chunk_label or ()),
         mention_types=tuple(mention_type or ()),
         scope=tuple(scope_property or ()),
+        valid_from=valid_from,
+        valid_to=valid_to,
     )
     run(_add(name, mapping, replace=replace, allow_missing=allow_missing, as_json=as_json))
 

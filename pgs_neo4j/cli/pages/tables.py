@@ -123,6 +123,8 @@ def mapping(view: GraphMapping) -> Table:
         ("chunk labels", ", ".join(view.chunk_labels) or "(none: all nodes with text)"),
         ("mention types", ", ".join(view.mention_types) or "(none)"),
         ("divided by", ", ".join(view.scope) or "(nothing)"),
+        ("valid from", view.valid_from or "(always)"),
+        ("valid to", view.valid_to or "(always)"),
     )
     return table(("mapping", ""), rows)
 

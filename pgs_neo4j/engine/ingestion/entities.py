@@ -82,6 +82,7 @@ class Entities:
 
     @asynccontextmanager
     async def _open_writer(self, graph: str, resolver: Resolver | None) -> AsyncIterator[Writer]:
+        self._core.require_unrestricted("this writes to the graph")
         db = self._core.db
         await ensure_schema(db)
         documents = await read_documents(db, graph)

@@ -168,6 +168,7 @@ class Ingester:
     ) -> AsyncGenerator[tuple[IngestOrder, IngestTools]]:
         """Yield the order of an ingestion, and the connections that carry it out."""
         core = self._core
+        core.require_unrestricted("an ingestion writes to the graph")
         files = FileLoader(
             int(config.max_document_mb * 1e6),
             options.get("columns") or RecordColumns(),
@@ -254,6 +255,7 @@ class Ingester:
         DatabaseError.
         """
         core = self._core
+        core.require_unrestricted("a deletion writes to the graph")
         await ensure_schema(core.db)
         stored = await read_documents(core.db, graph)
         if not documents:

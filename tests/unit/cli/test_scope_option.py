@@ -49,9 +49,11 @@ def test_malformed_pairs_are_refused(pairs: list[str], reason: str) -> None:
 
 def test_a_choice_replaces_the_one_before() -> None:
     scope.choose(["org=7"])
-    assert scope.chosen() == {"org": 7}
+    assert scope.chosen() == {"scope": {"org": 7}}
+    scope.choose((), "year >= 2020", "2024")
+    assert scope.chosen() == {"where": "year >= 2020", "as_of": "2024"}
     scope.choose(())
-    assert scope.chosen() is None
+    assert scope.chosen() == {}
 
 
 def test_a_malformed_scope_is_an_error_of_the_command() -> None:

@@ -110,7 +110,7 @@ async def test_a_word_in_a_name_counts_by_the_rarity_of_the_nodes_that_have_it()
     assert named.words == {"reviewers"}  # every node is tracked, which says nothing
     [asked] = fake.params("find_named_in_view")
     assert asked == {
-        "view": ["Movie", "Person"], "labels": ["Tracked"], "types": ["REVIEWED"], "most": 9,
+        "chosen": ["Movie", "Person"], "labels": ["Tracked"], "types": ["REVIEWED"], "most": 9,
     }  # fmt: skip
     both = await find_named_nodes(db, MAPPING, (), ["reviewed", "movies"], [], 9)
     assert both.gains["m"] == pytest.approx(gain + NAME_SHARE * rarity(10, 1))

@@ -1,11 +1,13 @@
 // Titles and texts of some nodes, as parallel lists.
 // The facts of relationships within the view are text of their source. If `facts` is
 // empty, no relationship is read.
-// params: ids: list[int], text: list[dict], title: list[dict], facts: list[dict], scope: dict
+// params: ids: list[int], text: list[dict], title: list[dict], facts: list[dict], scope: dict,
+//   view: str?, valid: list[dict]
 // returns: ids: list[int], titles: list[list[any?]], texts: list[list[any?]]
 // mode: read
 // sees: nodes
 MATCH (n) WHERE id(n) IN $ids AND all(k IN keys($scope) WHERE n[k] = $scope[k])
+  AND ($view IS NULL OR EXISTS { (n)-[:PGS_SEEN]->(:PgsView {id: $view}) })
 WITH n, CASE size($facts) WHEN 0 THEN [] ELSE COLLECT {
   UNWIND $facts AS view
   MATCH (n)-[r]->(t)
@@ -19,6 +21,8 @@ WITH n, CASE size($facts) WHEN 0 THEN [] ELSE COLLECT {
           ELSE any(label IN labels(t) WHERE label IN view.labels)
         END
     AND all(k IN keys($scope) WHERE t[k] = $scope[k])
+    AND ($view IS NULL OR EXISTS { (t)-[:PGS_SEEN]->(:PgsView {id: $view}) })
+    AND all(v IN $valid WHERE coalesce(v.low <= toStringOrNull(r[v.name]) < v.high, r[v.name] IS NULL))
   RETURN {
     type: type(r), name: r[view.name], fact: r[view.fact], node: elementId(t), target:
     head([name IN [own IN view.names WHERE own.label IN labels(t) + '' | toStringOrNull(t[own.property])]

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from pgs_neo4j.database import queries
-from pgs_neo4j.database.queries import SCOPE
+from pgs_neo4j.database.queries import BOUND
 
 CONSTRAINTS = [
     f"pgs_{name.removeprefix('database/constraint_')}"
@@ -35,7 +35,7 @@ class Answers:
         }
 
     async def read(self, query: Any, **params: Any) -> list[dict[str, Any]]:
-        assert set(params) == set(query.params) - {SCOPE}
+        assert set(params) == set(query.params) - set(BOUND)
         rows = self.rows[query.name]
         if isinstance(rows, Exception):
             raise rows
