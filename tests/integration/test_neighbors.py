@@ -66,5 +66,5 @@ def test_every_type_at_nodes_of_a_view_is_subtracted_from_degrees() -> None:
     assert set(schema.TYPES) - INTERNAL <= listed
     subtracted = re.search(r"- COUNT {(.*)}", queries.get("pgs/checking/read_links").text)
     assert subtracted is not None
-    many = {"PGS_ABOUT", "PGS_SOURCE", "PGS_TARGET", "PGS_ISOMORPHIC", "PGS_SHOWED"}
+    many = {"PGS_ABOUT", "PGS_SOURCE", "PGS_TARGET", "PGS_ISOMORPHIC", "PGS_SHOWED", "PGS_SEEN"}
     assert set(re.findall(r"PGS_\w+", subtracted[1])) == many

@@ -11,6 +11,13 @@ import pytest
 
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.engine import PGS
+from pgs_neo4j.errors import (
+    ConditionError,
+    PGSError,
+    ScopeError,
+    UnknownNodeError,
+    UnknownRunError,
+)
 from pgs_neo4j.model import GraphMapping, SearchMode
 from tests.conftest import Endpoint
 from tests.engines import engine_on
@@ -161,3 +168,71 @@ async def test_a_date_shows_the_same_as_a_copy_that_holds_just_that(
 
     shown = await compare_with_copy(endpoint, db, {"as_of": AS_OF}, keep)
     assert "zorblattium" in repr(shown)
+
+
+@pytest.mark.usefixtures("notes")
+async def test_a_view_follows_what_other_programs_write(endpoint: Endpoint, db: Database) -> None:
+    async with open_engine(endpoint, where="place < 3") as pgs:
+        assert (await pgs.execute(QUESTION)).coverage.nodes_total == 3
+        await db.call("MATCH (n:Note {place: 3}) SET n.place = 0", {}, "write")
+        await db.call("MATCH (n:Note {place: 1}) SET n.place = 4", {}, "write")
+        await db.call("CREATE (:Note {place: 2, text: 'A new note.'})", {}, "write")
+        answer = await pgs.execute(QUESTION, full_sweep=True)
+        assert answer.coverage.nodes_total == answer.coverage.nodes_read == 4
+        assert (await pgs.sessions())[0].runs == 2
+        [hidden] = (
+            await db.call("MATCH (n:Note {place: 4}) RETURN elementId(n) AS id LIMIT 1", {}, "read")
+        )[1]
+        with pytest.raises(UnknownNodeError):
+            await pgs.browse.node(None, hidden["id"])
+
+
+@pytest.mark.usefixtures("notes")
+async def test_views_know_nothing_of_each_other(endpoint: Endpoint) -> None:
+    async with open_engine(endpoint) as pgs:
+        few, many = pgs.within(where="place < 20"), pgs.within(where="place >= 20")
+        run = (await few.execute(QUESTION)).run
+        assert [info.id for info in await few.runs()] == [run]
+        assert await many.runs() == await pgs.runs() == []
+        assert (await few.runs.get(run)).graph == "notes"
+        assert (await few.resume(run)).run == run
+        for other in (many, pgs):
+            with pytest.raises(UnknownRunError):
+                await other.runs.answer(run)
+        assert few.within(where="place < 20").where == few.where
+        assert (await few.within(where="place >= 10").execute(QUESTION)).coverage.nodes_total == 10
+
+
+@pytest.mark.usefixtures("notes")
+async def test_removing_a_graph_removes_what_its_views_have_made(
+    endpoint: Endpoint, db: Database
+) -> None:
+    async with open_engine(endpoint) as pgs:
+        for where in ("place < 20", "place >= 20"):
+            await pgs.within({"kind": "report"}, where=where).execute(QUESTION)
+        await pgs.graphs.remove("notes")
+    left = "MATCH (n:PgsView|PgsGraph|PgsPartition|PgsSession|PgsRun) RETURN labels(n) AS labels"
+    assert (await db.call(left, {}, "read"))[1] == []
+
+
+@pytest.mark.usefixtures("notes")
+async def test_what_cannot_be_shown_or_done_in_a_view_says_why(endpoint: Endpoint) -> None:
+    async with open_engine(endpoint) as pgs:
+        with pytest.raises(ConditionError, match=r"has a property yaer; did you mean year\?"):
+            await pgs.within(where="yaer > 2000").execute(QUESTION)
+        with pytest.raises(ConditionError, match="cannot be read as part of a condition"):
+            pgs.within(where="year > ;")
+        view = pgs.within(where="year > 2000")
+        with pytest.raises(PGSError, match=r"has no nodes|no text|empty"):
+            await pgs.within(where="year > 3000").execute(QUESTION)
+        refused = [
+            view.ingest([], "docs"), view.entities("docs"), view.graphs.remove("notes"),
+            view.graphs.add("other", MAPPING), view.gate("MATCH (n:Note) RETURN n"),
+        ]  # fmt: skip
+        for call in refused:
+            with pytest.raises(ScopeError, match="not possible"):
+                await call
+        await pgs.graphs.add("undated", GraphMapping(labels=("Note",), text=("text",)))
+        with pytest.raises(ConditionError, match="has no dates of validity"):
+            await pgs.within(as_of="2024").search("sleep", graph="undated")
+        assert [graph.name for graph in await pgs.within(as_of="2024").graphs()] == ["notes"]
