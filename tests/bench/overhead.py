@@ -60,6 +60,9 @@ ORDER BY rank
 """
 SAME = queries.get("pgs/sweeping/read_members").text
 
+UNBOUND = {"scope": {}, "view": None, "valid": []}
+"""What the database adds to statements without a scope and a view."""
+
 
 @dataclass(frozen=True, slots=True)
 class Asked:
@@ -297,12 +300,12 @@ async def _read(driver: AsyncDriver, part: Partition, mapping: GraphMapping, mem
     count = 0
     async with driver.session(default_access_mode=READ_ACCESS) as session:
         for first in range(0, part.size, CHUNK):
-            place = {"partition": part.uid, "first": first, "last": first + CHUNK, "scope": {}}
+            place = {"partition": part.uid, "first": first, "last": first + CHUNK, **UNBOUND}
             options = {**place, **fields}
             result = await session.run(members, options)
             rows = [dict(record) async for record in result]
             count += sum(len(row.get("members", (row,))) for row in rows)
-        options = {"partition": part.uid, "types": list(mapping.relationship_types), "scope": {}}
+        options = {"partition": part.uid, "types": list(mapping.relationship_types), **UNBOUND}
         result = await session.run(links, options)
         count += sum([len(record["sources"]) async for record in result])
     return count
